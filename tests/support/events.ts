@@ -50,10 +50,11 @@ export async function openStream(
   url: string,
   query: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
+  send: (url: string, init: RequestInit) => Promise<Response> = fetch,
 ): Promise<StreamClient> {
   const abort = new AbortController();
   const target = `${url}/v1/console/events?${new URLSearchParams(query)}`;
-  const response = await fetch(target, { headers, signal: abort.signal });
+  const response = await send(target, { headers, signal: abort.signal });
   if (response.status !== 200 || !response.body) throw new Error(`${response.status} ${await response.text()}`);
   const frames: StreamFrame[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];

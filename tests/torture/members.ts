@@ -2,35 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mmap } from 'bun';
 import { type Program, startProgram } from '../support/program.ts';
+import type { Member } from '../support/torture/place.ts';
 import { CLOCK_FILE } from './turned-clock.ts';
-
-/** A vault process that comes back whenever it ends, as under any service manager. */
-export interface Member {
-  readonly name: string;
-  /** Where it listens now, or where nothing does. */
-  url(): string;
-  /** Undefined while it is down. */
-  pid(): number | undefined;
-  /** How often it ended without a signal of ours. */
-  ownEndings(): number;
-  /** Whether it was stopped with SIGSTOP. */
-  isPaused: boolean;
-  /** Whether its clock is off, or was within the last seconds. */
-  isOff(): boolean;
-  /** Sends a signal; resolves with the exit code when the process has ended. */
-  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | undefined>;
-  /** Down until the returned function is called. */
-  hold(): () => void;
-  pause(): void;
-  resume(): void;
-  turnClock(ms: number): void;
-  /** So much time passes, as for all others: its clock is not off. */
-  passTime(ms: number): void;
-  /** The lines of its log that have a word. */
-  said(word: string): string;
-  /** Ends it for good; the exit code of the last process. */
-  stop(): Promise<number | undefined>;
-}
 
 /** Where it runs, with what settings and which program. */
 export interface MemberOptions {
@@ -41,7 +14,7 @@ export interface MemberOptions {
 }
 
 /** Where nothing listens. */
-export const NOWHERE = 'http://127.0.0.1:1';
+const NOWHERE = 'http://127.0.0.1:1';
 const PAUSE_MS = 50;
 /** A clock that was set right counts as off for so long: requests and turns that began before are under way. */
 const OFF_MS = 5_000;
@@ -90,7 +63,10 @@ export async function startMember({ name, dir, vars, binary }: MemberOptions): P
 
   const member: Member = {
     name,
-    url: () => program?.url ?? NOWHERE,
+    fetch(path, init = {}, limitMs) {
+      const signal = limitMs === undefined ? {} : { signal: AbortSignal.timeout(limitMs) };
+      return fetch((program?.url ?? NOWHERE) + path, { ...init, ...signal });
+    },
     pid: () => program?.pid,
     ownEndings: () => ownEndings,
     isPaused: false,

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/databases.ts';
-import type { Edit, Plant } from './plants.ts';
+import type { Edit, Plant } from '../support/torture/plants.ts';
 import { type TortureResult, torture } from './torture.ts';
 
 const ROOT = join(import.meta.dir, '../..');

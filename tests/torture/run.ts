@@ -3,8 +3,8 @@
 // is put in on purpose.
 import { parseArgs } from 'node:util';
 import { buildBinary } from '../support/binary.ts';
+import { PLANTS } from '../support/torture/plants.ts';
 import { hunt } from './planting.ts';
-import { PLANTS } from './plants.ts';
 import { isGood, reportOf, worldReport } from './report.ts';
 import { type TortureResult, torture } from './torture.ts';
 import { WORLDS, type WorldName } from './worlds.ts';

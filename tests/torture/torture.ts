@@ -1,17 +1,9 @@
-import { type Draw, openDraw } from '../support/draw.ts';
-import { createAsking } from './asking.ts';
-import { audit } from './audit.ts';
-import type { ClientPlace, Errand } from './clients/client.ts';
-import { crowd, guessCode, proveAddress } from './clients/codes.ts';
-import { lookBack } from './clients/looks.ts';
-import { countSessions, openSession } from './clients/sessions.ts';
-import { startReader } from './clients/streams.ts';
-import { LEAP_MS, settle } from './drain.ts';
+import type { Draw } from '../support/draw.ts';
+import type { Fault } from '../support/torture/faults/fault.ts';
+import type { Violation } from '../support/torture/ledger.ts';
+import { type Undergone, undergo } from '../support/torture/undergo.ts';
 import { allFaults } from './faults/all.ts';
-import type { Fault } from './faults/fault.ts';
-import { type Ledger, openLedger, type Violation } from './ledger.ts';
-import { startMonitor } from './monitor.ts';
-import { openWorld, type WorldName } from './worlds.ts';
+import { openWorld, type World, type WorldName } from './worlds.ts';
 
 /** How one world is tortured. */
 export interface TortureOptions {
@@ -44,81 +36,26 @@ export interface TortureResult {
 
 const CLIENTS = 10;
 const READERS = 3;
-const PAUSE_MS = 30;
-/** All is well again: so long a client may still have no answer that decides. */
-const PATIENCE_MS = 90_000;
-const ERRANDS: readonly Errand[] = [
-  openSession,
-  openSession,
-  proveAddress,
-  proveAddress,
-  proveAddress,
-  guessCode,
-  crowd,
-  countSessions,
-  lookBack,
-  lookBack,
-];
+const PAUSE_MS = 60;
 
 /** Lets clients work in a world in which one thing after the other goes wrong; then compares. */
-export async function torture({
-  world: name,
-  seed,
-  ms,
-  binary,
-  only,
-  say = () => {},
-}: TortureOptions): Promise<TortureResult> {
+export async function torture(options: TortureOptions): Promise<TortureResult> {
+  const { world: name, seed, ms, binary, only, say = () => {} } = options;
   const world = await openWorld(name, { seed, binary });
+  let faults: readonly Fault[] = [];
   try {
-    const ledger = openLedger();
-    const draw = openDraw(seed);
-    const asking = createAsking(world.members, ledger);
-    let number = 0;
-    const next = () => ++number;
-    const place = (n: number): ClientPlace => ({ world, ledger, asking, draw: openDraw(seed + 1_000 * n), next });
-    const readers = Array.from({ length: READERS }, (_, i) => startReader(place(100 + i)));
-    const monitor = startMonitor(world.members, ledger);
-    const faults = allFaults({ world, monitor }).filter((one) => only?.includes(one.name) ?? true);
-    let isOver = false;
-    const client = async (own: ClientPlace) => {
-      while (!isOver) {
-        await (ERRANDS[own.draw.below(ERRANDS.length)] as Errand)(own);
-        await Bun.sleep(own.draw.below(2 * PAUSE_MS));
-      }
-    };
-    const clients = Array.from({ length: CLIENTS }, (_, i) => client(place(1 + i)));
-    world.receiver.rate = 50;
-    const lap = startWatch(say);
-    await rage(faults, { draw, ms, untilReady: monitor.untilReady, say });
-    lap('tortured');
-    isOver = true;
-    world.receiver.rate = 0;
-    for (const member of world.members) member.passTime(LEAP_MS);
-    await Promise.race([Promise.all(clients), Bun.sleep(PATIENCE_MS)]);
-    for (const one of asking.waiting()) ledger.violate('it recovers without a human', `still not decided: ${one}`);
-    asking.end();
-    await Promise.all(clients);
-    await monitor.end();
-    lap('ended');
-    const broken = (error: unknown) => ledger.violate('the database is whole', String(error));
-    const newest = await settle(world, ledger).catch((error) => broken(error) ?? 0);
-    for (const reader of readers) {
-      if (!(await reader.until(newest, 20_000)))
-        ledger.violate('streams have no gap', `${reader.ids.at(-1)} of ${newest}`);
-    }
-    lap('settled');
-    await Promise.all(readers.map((reader) => reader.end()));
-    await Promise.all(world.members.map((member) => member.stop()));
-    lap('stopped');
-    await audit(world, { ledger, readers, newest }).catch(broken);
-    lap('compared');
-    return resultOf({ world: name, seed }, faults, ledger, {
-      seconds: lap.seconds,
-      webhooks: world.receiver.received.length,
-      events: newest,
-      ownEndings: world.members.reduce((sum, member) => sum + member.ownEndings(), 0),
+    const undergone = await undergo(world, {
+      seed,
+      say,
+      clients: CLIENTS,
+      readers: READERS,
+      pauseMs: PAUSE_MS,
+      async rage({ monitor, draw }) {
+        faults = allFaults({ world, monitor }).filter((one) => only?.includes(one.name) ?? true);
+        await rage(faults, { draw, ms, untilReady: monitor.untilReady, say });
+      },
     });
+    return resultOf(options, world, faults, undergone);
   } finally {
     await world.stop();
   }
@@ -151,21 +88,17 @@ async function rage(
 }
 
 function resultOf(
-  of: Pick<TortureResult, 'world' | 'seed'>,
+  { world: name, seed }: TortureOptions,
+  { receiver, members }: World,
   faults: readonly Fault[],
-  ledger: Ledger,
-  more: {
-    seconds: Readonly<Record<string, number>>;
-    webhooks: number;
-    events: number;
-    ownEndings: number;
-  },
+  { ledger, seconds, events }: Undergone,
 ): TortureResult {
   const possible = faults.filter(({ impossible }) => impossible === undefined);
   const { sessions, verified, registrations } = ledger;
   return {
-    ...of,
-    seconds: more.seconds,
+    world: name,
+    seed,
+    seconds,
     faults: Object.fromEntries(possible.map((one) => [one.name, one.fired()])),
     impossible: Object.fromEntries(faults.flatMap(({ name, impossible }) => (impossible ? [[name, impossible]] : []))),
     statuses: Object.fromEntries(ledger.statuses),
@@ -174,23 +107,10 @@ function resultOf(
       sessions: sessions.size,
       verified: verified.size,
       registrations: registrations.size,
-      webhooks: more.webhooks,
-      events: more.events,
+      webhooks: receiver.received.length,
+      events,
     },
-    ownEndings: more.ownEndings,
+    ownEndings: members.reduce((sum, member) => sum + member.ownEndings(), 0),
     violations: ledger.violations,
   };
-}
-
-/** How long each lap took, in seconds. */
-function startWatch(say: (line: string) => void) {
-  let since = performance.now();
-  const seconds: Record<string, number> = {};
-  const lap = (name: string) => {
-    const now = performance.now();
-    seconds[name] = Math.round((now - since) / 100) / 10;
-    since = now;
-    say(`${name} after ${seconds[name]} s`);
-  };
-  return Object.assign(lap, { seconds });
 }

@@ -1,18 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { AbiFunction } from 'ox';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
-import type { Database } from '../../lib/db/database.ts';
+import { accountFactoryAbi } from '../../lib/chain/abi.ts';
 import { type LibsqlServer, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type RelayChain, startRelayChain } from '../support/candidates.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { openDraw } from '../support/draw.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { type LibsqlProxy, startLibsqlProxy } from '../support/hostile/libsql-proxy.ts';
-import { WEBHOOK_SECRET } from '../support/receiver.ts';
+import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';
+import { lying } from '../support/torture/lies.ts';
+import { GENEROUS, MACHINE_TIME, type Member, type Place, type RelayPlace } from '../support/torture/place.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
-import { type Member, startMember } from './members.ts';
-import { type LyingReceiver, type Post, startLyingReceiver, startPost } from './outside.ts';
+import { startMember } from './members.ts';
+import { type RealPost, startPost } from './post.ts';
 import { openSmallDisk, type SmallDisk } from './small-disk.ts';
 
 /** One process on a file, two on a file, two on a libSQL server. */
@@ -20,20 +23,15 @@ export const WORLDS = ['file', 'two', 'server'] as const;
 
 export type WorldName = (typeof WORLDS)[number];
 
-/** Vaults, their database, and all that they depend on. */
-export interface World {
+/** Vaults, their database, and all that they depend on: all of it real. */
+export interface World extends Place {
   readonly name: WorldName;
-  readonly members: readonly Member[];
-  readonly chain: RelayChain;
   readonly node: Forwarder;
-  readonly post: Post;
-  readonly receiver: LyingReceiver;
+  readonly post: RealPost;
   /** The file, where the database is one. */
   readonly file: string | undefined;
   readonly disk: SmallDisk | undefined;
   readonly libsql: { readonly proxy: LibsqlProxy; server: LibsqlServer; restart(): Promise<void> } | undefined;
-  /** The database, for the audit. */
-  open(): Promise<Database & { close(): void }>;
   stop(): Promise<void>;
 }
 
@@ -47,7 +45,8 @@ export async function openWorld(name: WorldName, { seed, binary }: { seed: numbe
   ends.push(folder.remove);
   const [chain, post] = await Promise.all([startRelayChain(), startPost()]);
   ends.push(chain.stop, post.stop);
-  const [node, receiver] = [startForwarder(chain.url), startLyingReceiver(openDraw(seed + 1))];
+  const node = startForwarder(chain.url);
+  const receiver = lying(startReceiver(), openDraw(seed + 1), MACHINE_TIME);
   ends.push(node.stop, receiver.stop);
   const libsql = name === 'server' ? await openLibsql(folder.path) : undefined;
   if (libsql) ends.push(libsql.stop);
@@ -65,12 +64,14 @@ export async function openWorld(name: WorldName, { seed, binary }: { seed: numbe
   }
   return {
     name,
+    time: MACHINE_TIME,
     members,
-    chain,
+    chain: { ...chain, relay: relayPlaceOf(chain) },
     node,
     post,
     receiver,
     file,
+    hasFile: file !== undefined,
     disk,
     libsql,
     open: async () => (file ? openSqlite(file) : openDatabase({ url: libsql?.server.url ?? '', maxConnections: 2 })),
@@ -87,29 +88,30 @@ function writerOf(vars: Readonly<Record<string, string>>, name: string) {
 }
 
 function varsOf(chain: RelayChain): Record<string, string> {
-  const MANY = '1000000000';
   return {
     ...chain.vars,
+    ...GENEROUS,
     VAULT_SECRET,
     OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
     FOLLOWER: 'true',
-    LOG_LEVEL: 'error',
-    EMAIL_PROVIDER: 'smtp',
-    EMAIL_FROM: 'vault@example.net',
-    EMAIL_DAILY_MAX: MANY,
-    // Long enough for a check that waits for a process which was stopped.
-    EMAIL_CODE_EXPIRY_SECONDS: '300',
-    MAX_REGISTRATIONS_PER_IP: '3',
-    MAX_VERIFY_SENDS_PER_IP: '3',
-    RATE_LIMIT_CODES_PER_IDENTIFIER: '5',
-    RATE_LIMIT_READS_PER_IP: MANY,
-    RATE_LIMIT_WRITES_PER_IP: MANY,
-    RATE_LIMIT_PROXY_PER_IP: MANY,
     FINALITY_BLOCKS: '1',
   };
 }
 
-function addressesOf(node: Forwarder, post: Post, receiver: LyingReceiver): Record<string, string> {
+const GET_ADDRESS = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
+
+function relayPlaceOf({ rpc, factory, registry, vars }: RelayChain): RelayPlace {
+  return {
+    registrar: vars['REGISTRAR_DID'] ?? '',
+    registry,
+    async accountOf(x, y) {
+      const data = AbiFunction.encodeData(GET_ADDRESS, [x, y, 0n]);
+      return `0x${String(await rpc('eth_call', [{ to: factory, data }, 'latest'])).slice(26)}`;
+    },
+  };
+}
+
+function addressesOf(node: Forwarder, post: RealPost, receiver: Receiver): Record<string, string> {
   return {
     RPC_URL: node.url,
     SMTP_URL: post.url,

@@ -1,13 +1,14 @@
 import { existsSync, renameSync } from 'node:fs';
 import { canSpoilDisk, DISK_FAULTS, spoilDisk } from '../../support/hostile/disk-faults.ts';
-import { pick } from '../ledger.ts';
-import { type Fault, type FaultPlace, fault } from './fault.ts';
+import { type Fault, type FaultPlace, fault } from '../../support/torture/faults/fault.ts';
+import { pick } from '../../support/torture/ledger.ts';
+import type { World } from '../worlds.ts';
 
 const FILES = ['', '-wal', '-shm'];
 const isPossible = await canSpoilDisk();
 
 /** What happens to the disk that the file is on. */
-export function diskFaults({ world }: FaultPlace): Fault[] {
+export function diskFaults({ world }: FaultPlace<World>): Fault[] {
   const { members, disk, file } = world;
   if (disk === undefined || file === undefined) return [];
   const kinds = ['syncs fail', 'writes fail', 'the disk is full', 'every sync is late'] as const;

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { Draw } from '../../support/draw.ts';
 import { canSpoilDisk } from '../../support/hostile/disk-faults.ts';
-import { type Fault, type FaultPlace, fault } from './fault.ts';
+import { type Fault, type FaultPlace, fault } from '../../support/torture/faults/fault.ts';
+import type { World } from '../worlds.ts';
 
 const isPossible = await canSpoilDisk();
 /** What a disk writes whole or not at all. */
@@ -21,7 +22,7 @@ export interface Unsynced {
  * The power goes: all processes end at once, and of what was not synced some sectors were written, others not, others
  * hold rubbish. The system calls are recorded for a moment before.
  */
-export function powerFaults({ world, monitor }: FaultPlace): Fault[] {
+export function powerFaults({ world, monitor }: FaultPlace<World>): Fault[] {
   const { members, file } = world;
   if (file === undefined) return [];
   /** Whether something was under way: a disk that is fast is seldom caught in the midst of a commit. */

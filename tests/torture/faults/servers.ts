@@ -1,11 +1,12 @@
 import type { LibsqlFault } from '../../support/hostile/libsql-proxy.ts';
-import { type Fault, type FaultPlace, fault, untilMet } from './fault.ts';
+import { type Fault, type FaultPlace, fault, untilMet } from '../../support/torture/faults/fault.ts';
+import type { World } from '../worlds.ts';
 
 const ANSWERS: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 200];
 const PER_THOUSAND = 150;
 
 /** What happens to the libSQL server, and on the way to it. */
-export function serverFaults({ world }: FaultPlace): Fault[] {
+export function serverFaults({ world }: FaultPlace<World>): Fault[] {
   const { libsql } = world;
   if (libsql === undefined) return [];
   const during = async (ms: number, trouble: typeof libsql.proxy.trouble) => {
@@ -15,7 +16,7 @@ export function serverFaults({ world }: FaultPlace): Fault[] {
       if (one !== undefined) met++;
       return one;
     };
-    const isMet = await untilMet(ms, () => met);
+    const isMet = await untilMet(world.time, ms, () => met);
     libsql.proxy.trouble = undefined;
     return isMet;
   };

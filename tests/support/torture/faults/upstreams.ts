@@ -1,5 +1,5 @@
 import { pick } from '../ledger.ts';
-import type { Road } from '../outside.ts';
+import type { Road } from '../place.ts';
 import { type Fault, type FaultPlace, fault, untilMet } from './fault.ts';
 
 const ROADS: readonly Road[] = ['hang', 'drop', 'lose'];
@@ -11,10 +11,10 @@ const NODE_TROUBLES = {
 
 /** What happens to those that vaults ask: the node, the mail server, and the receiver of webhooks. */
 export function upstreamFaults({ world }: FaultPlace): Fault[] {
-  const { node, post, receiver } = world;
+  const { node, post, receiver, time } = world;
   const during = async (ms: number, trouble: typeof node.trouble) => {
     node.trouble = trouble;
-    const isMet = await untilMet(ms, () => node.methods.length);
+    const isMet = await untilMet(time, ms, () => node.methods.length);
     node.trouble = undefined;
     return isMet;
   };
@@ -34,14 +34,14 @@ export function upstreamFaults({ world }: FaultPlace): Fault[] {
     ),
     fault('the road to the mail server is blocked', async (draw) => {
       post.setRoad(pick(draw, ROADS));
-      const isMet = await untilMet(1_000 + draw.below(2_000), post.met);
+      const isMet = await untilMet(time, 1_000 + draw.below(2_000), post.met);
       post.setRoad('open');
       return isMet;
     }),
     fault('the receiver of webhooks lies', async (draw) => {
       const rate = receiver.rate;
       receiver.rate = 700;
-      const isMet = await untilMet(1_000 + draw.below(2_000), () => liesOf(receiver.lies()));
+      const isMet = await untilMet(time, 1_000 + draw.below(2_000), () => liesOf(receiver.lies()));
       receiver.rate = rate;
       return isMet;
     }),

@@ -1,6 +1,6 @@
-import type { Draw } from '../../support/draw.ts';
+import type { Draw } from '../../draw.ts';
 import type { Monitor } from '../monitor.ts';
-import type { World } from '../worlds.ts';
+import type { Place, Time } from '../place.ts';
 
 /** One kind of thing that goes wrong. */
 export interface Fault {
@@ -14,7 +14,7 @@ export interface Fault {
 }
 
 /** What faults are made of. */
-export interface FaultPlace {
+export interface FaultPlace<World extends Place = Place> {
   readonly world: World;
   readonly monitor: Monitor;
 }
@@ -37,9 +37,9 @@ const MET_MS = 30_000;
 const POLL_MS = 50;
 
 /** Lets a trouble last for so long, and until it was met: nobody may ask in the moment. False if nobody did. */
-export async function untilMet(ms: number, met: () => number): Promise<boolean> {
+export async function untilMet(time: Time, ms: number, met: () => number): Promise<boolean> {
   const before = met();
-  await Bun.sleep(ms);
-  for (const end = performance.now() + MET_MS; met() === before && performance.now() < end; ) await Bun.sleep(POLL_MS);
+  await time.sleep(ms);
+  for (const end = time.now() + MET_MS; met() === before && time.now() < end; ) await time.sleep(POLL_MS);
   return met() > before;
 }

@@ -1,4 +1,4 @@
-import { OPERATOR, openStream } from '../../support/events.ts';
+import { OPERATOR, openStream } from '../../events.ts';
 import { ipOf } from '../asking.ts';
 import type { ClientPlace } from './client.ts';
 
@@ -18,7 +18,8 @@ const CHANNELS = 'audit,sessions,credentials,payments,webhooks';
 
 /** Starts one. Each turn it reads for some seconds, then leaves and resumes, at times in the midst of a page. */
 export function startReader(place: ClientPlace): StreamReader {
-  const { asking, draw, ledger } = place;
+  const { asking, draw, ledger, world } = place;
+  const { time } = world;
   const ids: number[] = [];
   let [isOver, resumed] = [false, 0];
 
@@ -26,11 +27,11 @@ export function startReader(place: ClientPlace): StreamReader {
     const member = asking.any();
     const body = { app: 'default' };
     const minted = await asking.once(member, { path: '/v1/console/token', ip: ipOf(1), body, headers: OPERATOR });
-    if (minted.status !== 200) return Bun.sleep(100);
+    if (minted.status !== 200) return time.sleep(100);
     const last = ids.at(-1);
     const place = last === undefined ? {} : { last_event_id: String(last) };
     const query = { channel: CHANNELS, token: minted.body.token, ...place };
-    const client = await openStream(member.url(), query);
+    const client = await openStream('', query, {}, (path, init) => member.fetch(path, init));
     if (last !== undefined) resumed++;
     let seen = 0;
     const take = () => {
@@ -40,9 +41,9 @@ export function startReader(place: ClientPlace): StreamReader {
         else if (id !== undefined) show(Number(id));
       }
     };
-    const ends = performance.now() + 200 + draw.below(TURN_MS);
+    const ends = time.now() + 200 + draw.below(TURN_MS);
     const ended = client.ended.then(() => true);
-    while (!isOver && performance.now() < ends && !(await Promise.race([ended, Bun.sleep(50)]))) take();
+    while (!isOver && time.now() < ends && !(await Promise.race([ended, time.sleep(50)]))) take();
     client.close();
     await ended;
     take();
@@ -54,13 +55,13 @@ export function startReader(place: ClientPlace): StreamReader {
   }
 
   const running = (async () => {
-    while (!isOver) await turn().catch(() => Bun.sleep(100));
+    while (!isOver) await turn().catch(() => time.sleep(100));
   })();
   return {
     ids,
     resumed: () => resumed,
     async until(id, ms) {
-      for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(50)) {
+      for (const end = time.now() + ms; time.now() < end; await time.sleep(50)) {
         if ((ids.at(-1) ?? 0) >= id) return true;
       }
       return false;

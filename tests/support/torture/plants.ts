@@ -1,11 +1,10 @@
 import type { Invariant } from './ledger.ts';
-import type { WorldName } from './worlds.ts';
 
 /** A bug for the torture to find: what it changes in the sources, where it is looked for, and what it violates. */
 export interface Plant {
   readonly name: string;
   readonly violates: Invariant;
-  readonly world: WorldName;
+  readonly world: 'file' | 'two' | 'server';
   /** The faults under which it is looked for; none are needed where it is empty. */
   readonly only: readonly string[];
   readonly edits: readonly Edit[];

@@ -1,4 +1,4 @@
-import type { Draw } from '../support/draw.ts';
+import type { Draw } from '../draw.ts';
 
 /** What must hold, each seen to fail with a planted bug (`plants.ts`). */
 export const INVARIANTS = [

@@ -1,5 +1,5 @@
 import type { Ledger } from './ledger.ts';
-import { type Member, NOWHERE } from './members.ts';
+import type { Member, Time } from './place.ts';
 
 /** What a vault answered; status 0 is no answer. */
 export interface Answer {
@@ -43,7 +43,10 @@ const TIMEOUT_MS = 20_000;
 const PAUSE_MS = 40;
 
 /** Clients of the members, in turn. */
-export function createAsking(members: readonly Member[], ledger: Ledger): Asking {
+export function createAsking(
+  { members, time }: { readonly members: readonly Member[]; readonly time: Time },
+  ledger: Ledger,
+): Asking {
   let asked = 0;
   let isOver = false;
   const waiting = new Map<Question, string>();
@@ -61,19 +64,18 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
       // On a connection of its own: on one that was kept and died, a client may send it a second time unseen.
       ...('Idempotency-Key' in headers ? { keepalive: false } : {}),
       headers: { ...type, 'Edge-Connecting-IP': ip, ...headers },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
-    const url = by.url();
-    const answer = await fetch(url + path, init).then(
+    const isUp = by.pid() !== undefined;
+    const answer = await by.fetch(path, init, TIMEOUT_MS).then(
       async (response) => ({ status: response.status, body: await response.json(), id: idOf(response) }),
       // A connection may be refused to a request that was sent before, on one that the dead process had open.
-      () => ({ status: 0, body: {}, id: '', isUnheard: url === NOWHERE }),
+      () => ({ status: 0, body: {}, id: '', isUnheard: !isUp }),
     );
     ledger.count(answer.status);
     if (answer.status === 500) {
       // The line of the log comes by a pipe of its own.
-      await Bun.sleep(PAUSE_MS);
+      await time.sleep(PAUSE_MS);
       ledger.violate('no answer is a lie', `${path}: 500, ${by.said(answer.id)}`);
     }
     return { ...answer, by };
@@ -86,7 +88,7 @@ export function createAsking(members: readonly Member[], ledger: Ledger): Asking
         if (answer && isDecided(answer, isUnsure)) return { ...answer, isUnsure };
         isUnsure ||= answer?.isUnheard !== true;
         waiting.set(question, `${question.path}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
-        await Bun.sleep(PAUSE_MS);
+        await time.sleep(PAUSE_MS);
       }
       return undefined;
     } finally {

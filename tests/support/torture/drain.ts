@@ -1,5 +1,5 @@
 import type { Ledger } from './ledger.ts';
-import type { World } from './worlds.ts';
+import type { Place } from './place.ts';
 
 /** So much time passes for all vaults at once: leases and keys of the dead lapse, pauses of retries end. */
 export const LEAP_MS = 90_000;
@@ -7,13 +7,13 @@ const SETTLED_MS = 120_000;
 const POLL_MS = 500;
 
 /** Waits until no registration is open and each webhook has arrived; gives the newest event's id. */
-export async function settle(world: World, ledger: Ledger): Promise<number> {
+export async function settle(world: Place, ledger: Ledger): Promise<number> {
   const database = await world.open();
   const first = async (sql: string) => Number((await database.execute({ sql, args: {} })).rows[0]?.['n']);
   try {
     // Readers go on, and each of their tokens is an event.
     const newest = await first('SELECT max(id) AS n FROM events');
-    for (const end = performance.now() + SETTLED_MS; ; await Bun.sleep(POLL_MS)) {
+    for (const end = world.time.now() + SETTLED_MS; ; await world.time.sleep(POLL_MS)) {
       const open = {
         registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
         deliveries: await first(
@@ -22,10 +22,10 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
         events: await unsent(world, database, newest),
       };
       if (Object.values(open).every((count) => count === 0)) return newest;
-      if (performance.now() > end) {
+      if (world.time.now() > end) {
         ledger.violate(
           'it recovers without a human',
-          `after ${SETTLED_MS / 1000} s there is open ${JSON.stringify(open)}: ${await waiting(database, newest)}`,
+          `after ${SETTLED_MS / 1000} s there is open ${JSON.stringify(open)}: ${await waiting(database, newest, world.time.wall() + LEAP_MS)}`,
         );
         return newest;
       }
@@ -37,8 +37,8 @@ export async function settle(world: World, ledger: Ledger): Promise<number> {
 
 /** Events up to an id that were never posted. */
 async function unsent(
-  { receiver }: World,
-  database: Awaited<ReturnType<World['open']>>,
+  { receiver }: Place,
+  database: Awaited<ReturnType<Place['open']>>,
   newest: number,
 ): Promise<number> {
   const sql = `SELECT id FROM events WHERE channel <> 'webhooks' AND id <= ${newest}`;
@@ -47,10 +47,10 @@ async function unsent(
 }
 
 /** How the deliveries that did not arrive are, and in how many seconds the first and the last is due. */
-async function waiting(database: Awaited<ReturnType<World['open']>>, newest: number): Promise<string> {
+async function waiting(database: Awaited<ReturnType<Place['open']>>, newest: number, now: number): Promise<string> {
   const sql = `SELECT status, attempts, last_error, count(*) AS n, min(next_attempt_at) AS first, max(next_attempt_at) AS last
     FROM webhook_deliveries WHERE status <> 'delivered' AND event_id <= ${newest} GROUP BY 1, 2, 3`;
-  const inSeconds = (at: unknown) => (at === null ? 'never' : Math.round((Number(at) - Date.now() - LEAP_MS) / 1000));
+  const inSeconds = (at: unknown) => (at === null ? 'never' : Math.round((Number(at) - now) / 1000));
   return (await database.execute({ sql, args: {} })).rows
     .map(({ n, status, attempts, last_error: error, first, last }) => {
       return `${n} ${status} after ${attempts} attempts (${error}), due in ${inSeconds(first)} to ${inSeconds(last)} s`;

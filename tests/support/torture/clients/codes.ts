@@ -27,7 +27,7 @@ export async function proveAddress(place: ClientPlace): Promise<void> {
   const good = answers.filter(({ body }) => body.verified === true);
   if (good.length > 1) ledger.violate('each code verifies once', `${identifier}: ${good.length} times`);
   const isSure = answers.length === 3 && answers.every(({ isUnsure }) => !isUnsure);
-  const isFresh = performance.now() < coded.sentAt + FRESH_MS && !isTimeOff(place);
+  const isFresh = place.world.time.now() < coded.sentAt + FRESH_MS && !isTimeOff(place);
   if (good.length === 0 && isSure && isFresh)
     ledger.violate('no answer is a lie', `${identifier}: its code is refused: ${JSON.stringify(answers[0]?.body)}`);
   if (!good[0]) return;
@@ -112,5 +112,5 @@ async function getCode(place: ClientPlace): Promise<Coded | undefined> {
     place.ledger.violate('no answer is a lie', `${who.identifier}: a send was answered 200, and no mail came`);
     return undefined;
   }
-  return { ...who, code, ip: ipOf(n), sentAt: performance.now(), wasOff: sent.by.isOff() };
+  return { ...who, code, ip: ipOf(n), sentAt: place.world.time.now(), wasOff: sent.by.isOff() };
 }

@@ -1,5 +1,5 @@
 import type { Ledger } from './ledger.ts';
-import type { Member } from './members.ts';
+import type { Member, Time } from './place.ts';
 
 /** Asks vaults all the time whether they are ready, and whether that is true. */
 export interface Monitor {
@@ -14,9 +14,13 @@ const POLL_MS = 250;
 /** A vault may say for so long what it found before. */
 const REUSE_MS = 2_000;
 const PROOFS = 6;
+const LIMIT_MS = 15_000;
 
 /** Starts it. */
-export function startMonitor(members: readonly Member[], ledger: Ledger): Monitor {
+export function startMonitor(
+  { members, time }: { readonly members: readonly Member[]; readonly time: Time },
+  ledger: Ledger,
+): Monitor {
   let isOver = false;
   const watching = Promise.all(members.map(watch));
 
@@ -25,32 +29,32 @@ export function startMonitor(members: readonly Member[], ledger: Ledger): Monito
     let [since, refused, pid] = [Number.NaN, 0, 0];
     let n = 0;
     while (!isOver) {
-      const ready = await statusOf(`${member.url()}/readyz`);
+      const ready = await statusOf(member, '/readyz');
       const isSame = member.pid() === pid;
       pid = member.pid() ?? 0;
       if (ready !== 200 || !isSame || member.isPaused) [since, refused] = [Number.NaN, 0];
-      else if (Number.isNaN(since)) since = performance.now();
+      else if (Number.isNaN(since)) since = time.now();
       const taken = await write(member, `m${pid}n${n++}`);
       if (taken === 503 || taken === 500) refused++;
       else [since, refused] = [Number.NaN, 0];
       // What it says now is of a check that was made after the first refusal.
-      if (refused >= PROOFS && performance.now() > since + 2 * REUSE_MS && !member.isPaused) {
+      if (refused >= PROOFS && time.now() > since + 2 * REUSE_MS && !member.isPaused) {
         ledger.violate('no answer is a lie', `${member.name} says that it is ready, and refused ${refused} writes`);
         [since, refused] = [Number.NaN, 0];
       }
       ledger.checked('readiness compared with writes');
-      await Bun.sleep(POLL_MS);
+      await time.sleep(POLL_MS);
     }
   }
 
   return {
     async untilReady(after) {
-      const end = performance.now() + RECOVERY_MS;
+      const end = time.now() + RECOVERY_MS;
       for (const member of members) {
         let status = 0;
-        while (performance.now() < end && status !== 200) {
-          status = await statusOf(`${member.url()}/readyz`);
-          if (status !== 200) await Bun.sleep(100);
+        while (time.now() < end && status !== 200) {
+          status = await statusOf(member, '/readyz');
+          if (status !== 200) await time.sleep(100);
         }
         if (status !== 200)
           ledger.violate('it recovers without a human', `${member.name} is not ready a minute after ${after}`);
@@ -63,8 +67,8 @@ export function startMonitor(members: readonly Member[], ledger: Ledger): Monito
   };
 }
 
-function statusOf(url: string, init: RequestInit = {}): Promise<number> {
-  return fetch(url, { ...init, signal: AbortSignal.timeout(15_000) }).then(
+function statusOf(member: Member, path: string, init: RequestInit = {}): Promise<number> {
+  return member.fetch(path, init, LIMIT_MS).then(
     async (response) => {
       await response.body?.cancel();
       return response.status;
@@ -77,5 +81,5 @@ function statusOf(url: string, init: RequestInit = {}): Promise<number> {
 function write(member: Member, name: string): Promise<number> {
   const body = JSON.stringify({ identifier: `${name}@example.net`, channel: 'email', did: 'did:key:zMonitor' });
   const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `172.16.${name.length}.1` };
-  return statusOf(`${member.url()}/api/sessions`, { method: 'POST', headers, body });
+  return statusOf(member, '/api/sessions', { method: 'POST', headers, body });
 }

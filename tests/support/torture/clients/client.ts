@@ -1,11 +1,11 @@
-import type { Draw } from '../../support/draw.ts';
+import type { Draw } from '../../draw.ts';
 import type { Asking } from '../asking.ts';
 import type { Ledger } from '../ledger.ts';
-import type { World } from '../worlds.ts';
+import type { Place } from '../place.ts';
 
 /** What a client of the vaults works with. */
 export interface ClientPlace {
-  readonly world: World;
+  readonly world: Place;
   readonly ledger: Ledger;
   readonly asking: Asking;
   readonly draw: Draw;
@@ -27,7 +27,7 @@ export async function readNow({ asking, world }: ClientPlace, path: string, ip: 
   for (;;) {
     const answer = await asking.insist({ path, ip });
     if (answer === undefined) return undefined;
-    if (answer.by.isOff() && world.members.length > 1) await Bun.sleep(50);
+    if (answer.by.isOff() && world.members.length > 1) await world.time.sleep(50);
     else return answer.status === 200 ? answer.body : { status: answer.status };
   }
 }

@@ -1,9 +1,9 @@
-import type { Database, Row } from '../../lib/db/database.ts';
-import { auditClaims } from '../support/hostile/claimants.ts';
-import { isSigned, WEBHOOK_SECRET } from '../support/receiver.ts';
+import type { Database, Row } from '../../../lib/db/database.ts';
+import { auditClaims } from '../hostile/claimants.ts';
+import { isSigned, WEBHOOK_SECRET } from '../receiver.ts';
 import type { StreamReader } from './clients/streams.ts';
 import type { Ledger } from './ledger.ts';
-import type { World } from './worlds.ts';
+import type { Place } from './place.ts';
 
 type Rows = (sql: string) => Promise<readonly Row[]>;
 
@@ -12,13 +12,13 @@ type Rows = (sql: string) => Promise<readonly Row[]>;
  * receiver was waited for up to the event `newest`.
  */
 export async function audit(
-  world: World,
+  world: Place,
   { ledger, readers, newest }: { ledger: Ledger; readers: readonly StreamReader[]; newest: number },
 ): Promise<void> {
   const database = await world.open();
   const rows: Rows = async (sql) => (await database.execute({ sql, args: {} })).rows;
   try {
-    if (world.file) await auditFile(rows, ledger);
+    if (world.hasFile) await auditFile(rows, ledger);
     await auditWrites(database, ledger);
     await auditRegistrations(world, rows, ledger);
     const events = await rows('SELECT id, channel FROM events ORDER BY id');
@@ -50,7 +50,7 @@ async function auditWrites(database: Database, ledger: Ledger): Promise<void> {
     ledger.violate('no registration is doubled', `two sessions of ${did} were created`);
 }
 
-async function auditRegistrations({ chain }: World, rows: Rows, ledger: Ledger): Promise<void> {
+async function auditRegistrations({ chain }: Place, rows: Rows, ledger: Ledger): Promise<void> {
   const found = await rows('SELECT credential_id, did, identifier, status, failure FROM registrations');
   const live = found.filter(({ status }) => status !== 'failed');
   const keys = live.map((row) => `${row['identifier']} ${row['did']} ${row['credential_id']}`);
@@ -86,7 +86,7 @@ function auditStreams(events: readonly Row[], ledger: Ledger, readers: readonly 
   }
 }
 
-function auditWebhooks({ receiver }: World, events: readonly Row[], ledger: Ledger): void {
+function auditWebhooks({ receiver }: Place, events: readonly Row[], ledger: Ledger): void {
   const texts = new Map<string, string>();
   const came = new Set<number>();
   for (const webhook of receiver.received) {

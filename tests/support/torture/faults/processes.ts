@@ -7,7 +7,7 @@ const JUMPS_MS = [-26, -1, 1, 3, 26].map((hours) => hours * HOUR_MS).concat(20 *
 
 /** What happens to a process: it is killed, asked to end, stopped for a while, and its clock is set. */
 export function processFaults({ world }: FaultPlace): Fault[] {
-  const { members } = world;
+  const { members, time } = world;
   return [
     fault('kill -9', async (draw) => (await pick(draw, members).end('SIGKILL')) !== undefined),
     fault('SIGTERM', async (draw) => (await pick(draw, members).end('SIGTERM')) !== undefined),
@@ -16,7 +16,7 @@ export function processFaults({ world }: FaultPlace): Fault[] {
       const member = pick(draw, members);
       member.pause();
       if (!member.isPaused) return false;
-      await Bun.sleep(200 + draw.below(4_000));
+      await time.sleep(200 + draw.below(4_000));
       member.resume();
       return true;
     }),
@@ -27,7 +27,7 @@ export function processFaults({ world }: FaultPlace): Fault[] {
         member.turnClock(pick(draw, JUMPS_MS));
         // At times it starts with the wrong clock, and at times it dies with what it wrote by it.
         if (draw.below(2) === 0) await member.end('SIGKILL');
-        await Bun.sleep(1_500 + draw.below(2_500));
+        await time.sleep(1_500 + draw.below(2_500));
         if (draw.below(2) === 0) await member.end('SIGKILL');
         member.turnClock(0);
       },

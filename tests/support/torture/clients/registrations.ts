@@ -1,16 +1,16 @@
-import { AbiFunction, Base64, Hex } from 'ox';
-import { accountFactoryAbi } from '../../../lib/chain/abi.ts';
-import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
-import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
+import { Base64, Hex } from 'ox';
+import { createPasskey } from '../../../../scripts/dev-stack/passkey.ts';
+import { proveRegistration } from '../../../../scripts/dev-stack/passkey-proof.ts';
 import { ipOf } from '../asking.ts';
+import type { RelayPlace } from '../place.ts';
 import { type ClientPlace, readNow } from './client.ts';
 
-const GET_ADDRESS = AbiFunction.fromAbi(accountFactoryAbi, 'getAddress');
 const CHAIN_ID = 84532;
 
 /** Registers with an attestation: the vault does it, or it is recorded. */
 export async function register(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
-  if (place.draw.below(2) === 0) await relay(place, identifier, attestation);
+  const { relay: relayPlace } = place.world.chain;
+  if (place.draw.below(2) === 0 && relayPlace) await relay(place, relayPlace, { identifier, attestation });
   else await record(place, identifier, attestation);
 }
 
@@ -40,18 +40,19 @@ async function record(place: ClientPlace, identifier: string, attestation: unkno
 }
 
 /** The vault registers it: the same request from two devices at once is one registration. */
-async function relay(place: ClientPlace, identifier: string, attestation: unknown): Promise<void> {
-  const { world, asking, draw } = place;
-  const { chain } = world;
+async function relay(
+  place: ClientPlace,
+  { registrar, registry, accountOf }: RelayPlace,
+  { identifier, attestation }: { identifier: string; attestation: unknown },
+): Promise<void> {
+  const { asking, draw } = place;
   const passkey = createPasskey(undefined, Hex.fromBytes(draw.bytes(32)));
   const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
-  const data = AbiFunction.encodeData(GET_ADDRESS, [BigInt(pubKeyX), BigInt(pubKeyY), 0n]);
-  const smartAccount = `0x${String(await chain.rpc('eth_call', [{ to: chain.factory, data }, 'latest'])).slice(26)}`;
+  const smartAccount = await accountOf(BigInt(pubKeyX), BigInt(pubKeyY));
   const did = `did:pkh:eip155:${CHAIN_ID}:${smartAccount}`;
   const credentialId = credentialOf(`r${place.next()}`);
   const given = { credentialId, identifier, channel: 'email', did, smartAccount, pubKeyX, pubKeyY, attestation };
-  const registrar = chain.vars['REGISTRAR_DID'] ?? '';
-  const proof = proveRegistration(passkey, { registrar, chainId: CHAIN_ID, didRegistry: chain.registry }, given);
+  const proof = proveRegistration(passkey, { registrar, chainId: CHAIN_ID, didRegistry: registry }, given);
   const body = { ...given, ...proof };
   const ask = () => asking.insist({ path: '/api/dids', ip: ipOf(place.next()), body });
   const answers = await Promise.all([ask(), ask()]);
