@@ -25,7 +25,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'journeys/console-process': 1,
   'journeys/demo': 1,
   'journeys/entry-point-09': 1,
-  'journeys/inbox': 1,
   'journeys/main': 1,
   'journeys/pay-discovery': 1,
   'journeys/pay-hostile': 1,

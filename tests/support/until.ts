@@ -18,3 +18,20 @@ export async function until<T>(
     await Bun.sleep(PAUSE_MS);
   }
 }
+
+/**
+ * Repeats what a test expects of something that others change, a page mostly, until it holds. Throws what the last try
+ * threw once a minute has passed: what was expected, and what was there instead.
+ */
+export async function untilHolds(expectation: () => Promise<unknown>, limitMs = LIMIT_MS): Promise<void> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    try {
+      await expectation();
+      return;
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+    await Bun.sleep(PAUSE_MS);
+  }
+}
