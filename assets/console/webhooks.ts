@@ -16,9 +16,10 @@ interface Delivery {
 export function createWebhooks(api: Api): () => Promise<void> {
   const list = byId('webhooks-list');
   const refresh = async (): Promise<void> => {
-    if (list.contains(document.activeElement)) return;
     try {
       const { webhooks } = (await api.get('webhooks', { status: 'dead' })) as { webhooks: readonly Delivery[] };
+      // A person who has come to a row meanwhile keeps it under the finger.
+      if (list.contains(document.activeElement)) return;
       list.replaceChildren(tableOf(webhooks, resend));
     } catch (error) {
       list.replaceChildren(make('p', { class: 'failure' }, explain(error)));

@@ -6,6 +6,7 @@ import { violations } from '../support/axe.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { writePeople } from '../support/many-people.ts';
+import { untilHolds } from '../support/until.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const ROWS = 400;
@@ -135,8 +136,13 @@ if (chromium) {
       for (const part of ['Base Sepolia (84532)', 'Linked to its DID', 'Codes are kept for a day'])
         expect(text).toContain(part);
       expect(text).not.toMatch(/null|undefined|true|false/);
+      // It says so for a moment only: who looks from then on may come too late.
+      const said = c.page.waitForFunction(
+        `document.querySelector('#drawer [aria-label="Copy Transaction"]').textContent === 'Copied'`,
+        { polling: 'mutation' },
+      );
       await c.page.click('#drawer [aria-label="Copy Transaction"]');
-      await c.says('#drawer [aria-label="Copy Transaction"]', /^Copied$/);
+      await said;
       expect(await c.page.evaluate('navigator.clipboard.readText()')).toBe(TX);
       expect(
         await c.page.$eval('#drawer a[aria-label^="Transaction"]', (one) => [one.getAttribute('href'), one.rel]),
@@ -211,7 +217,9 @@ if (chromium) {
       await c.page.evaluate(`location.hash = '/registrations'`);
       await c.says('#state-registrations', /^400 registrations$/);
       await c.page.setViewport({ width: 360, height: 740 });
-      expect(await c.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+      await untilHolds(async () =>
+        expect(await c.page.evaluate('[innerWidth, document.documentElement.scrollWidth]')).toEqual([360, 360]),
+      );
       await c.page.click('#view-registrations [data-part="menu"]');
       expect(await violations(c.page)).toEqual([]);
       await press('Enter');

@@ -138,6 +138,8 @@ async function load<Row>(state: State<Row>): Promise<void> {
   const { api, kind, lookUp, parts, sayState } = state;
   const { table, frame, empty, more, status } = parts;
   const own = ++state.run;
+  // The count is that of the rows shown: it does not stand beside those that are fetched.
+  sayState('Loading…');
   [frame.hidden, table.element.hidden, empty.hidden, more.hidden] = [false, false, true, true];
   say(status, '');
   table.wait();
