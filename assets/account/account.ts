@@ -17,7 +17,7 @@ import { guard } from './problem.ts';
 import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
 import { stop, stopByMail } from './stop.ts';
 import { take } from './take.ts';
-import { element, loading, onPress, press, say, show, shown, write } from './view.ts';
+import { element, fill, loading, onPress, press, say, show, shown, write } from './view.ts';
 import { NO_PASSKEY } from './words.ts';
 
 /** How often the account is read again while it is looked at. */
@@ -37,10 +37,10 @@ const home = () => go('');
 /** Counts what was asked for: an answer that comes late draws nothing over what the person went to since. */
 let turns = 0;
 
-function route(): void {
+function route(isOver = () => false): void {
   const turn = ++turns;
-  const isLate = () => turn !== turns;
-  guard(() => open(isLate), { again: route, isLate });
+  const isLate = () => turn !== turns || isOver();
+  guard(() => open(isLate), { again: () => route(), isLate });
 }
 
 async function open(isLate: () => boolean): Promise<void> {
@@ -62,11 +62,14 @@ async function open(isLate: () => boolean): Promise<void> {
   if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
-  if (wanted) return start(place, route, word(STOP_WORDS), () => stopByMail(value, route));
+  const again = () => route();
+  if (wanted) return start(place, again, word(STOP_WORDS), () => stopByMail(value, again));
   if (!account) return start(place, home);
   if (shown() !== 'home') loading(word('Reading your account…'));
   const signed = await readSigned(place, account);
-  if (!isLate()) await openScreen(signed, accounts, [name, value]);
+  if (isLate()) return;
+  fill('key-name', '');
+  await openScreen(signed, accounts, [name, value]);
 }
 
 const STOP_WORDS = 'Sign in with any passkey of the account, to stop its recovery.';
@@ -101,6 +104,9 @@ function pickAddress(signed: Signed): void {
   element('owner').focus();
 }
 
+/** What the home screen shows. The same, read again, is left alone: what is drawn anew loses the focus and the press. */
+let drawn = '';
+
 function showHome(signed: Signed, accounts: readonly Account[]): void {
   const isFresh = shown() !== 'home';
   const stopIt = () =>
@@ -108,8 +114,12 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
       home();
       say(word(NO_PASSKEY));
     });
-  writeHome(signed, { stop: stopIt, go });
-  writeAccounts(accounts, home);
+  const now = JSON.stringify([signed.facts, accounts]);
+  if (isFresh || now !== drawn) {
+    writeHome(signed, { stop: stopIt, go });
+    writeAccounts(accounts, home);
+  }
+  drawn = now;
   if (isFresh) show('home');
   void writeMoney(signed);
   void writeDid(signed).catch(() => write('did', signed.facts.did));
@@ -124,10 +134,12 @@ onPress('sign-out', () => {
 });
 for (const button of document.querySelectorAll<HTMLElement>('[data-home]')) press(button, home);
 
-addEventListener('hashchange', route);
+addEventListener('hashchange', () => route());
 setInterval(tick, 1_000);
 setInterval(() => {
-  if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2) route();
+  // Who went on meanwhile, to stop a recovery, is not led back.
+  if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2)
+    route(() => shown() !== 'home');
 }, REFRESH_MS);
 // A page that gets no words is in English.
-void loadWords('account').then(route);
+void loadWords('account').then(() => route());

@@ -10,7 +10,7 @@ import { day, daysOf, identicon, left, moment, short, writeAddress } from './for
 import { ask, VaultRefusal } from './http.ts';
 import { isSyncedHere } from './memory.ts';
 import type { World } from './operate.ts';
-import { element, fill, make, makeButton, onPress, toggle, write } from './view.ts';
+import { element, make, makeButton, onPress, toggle, write } from './view.ts';
 
 /** A signed-in page: the account, and what the chain says of it. */
 export interface Signed extends World {
@@ -235,6 +235,5 @@ export async function didOf({ credentialId, x, y }: Account): Promise<string | u
 export async function readSigned(world: World & { contracts: Contracts }, account: Account): Promise<Signed> {
   const facts = await readFacts(account.address as Hex);
   const kind = facts.kind ?? account.kind;
-  fill('key-name', '');
   return { ...world, account: { ...account, kind }, facts };
 }

@@ -41,6 +41,25 @@ if (chromium) {
       expect(await here.page.$eval('#money', (list) => list.textContent)).toBe('ETH1USDC12.5');
     });
 
+    test('what is read again and is the same is left alone: neither the focus nor a press is lost', async () => {
+      const here = await device({
+        // It is read again every 20 s.
+        prepare: (page) =>
+          page.evaluateOnNewDocument(() => {
+            const { setInterval } = window;
+            const soon = (act: () => void, ms: number) => setInterval(act, ms === 20_000 ? 100 : ms);
+            Object.assign(window, { setInterval: soon });
+          }),
+      });
+      await createHere(world, here);
+      await here.page.focus('button[aria-label="Change First passkey"]');
+      for (let readings = 0; readings < 3; readings++)
+        await here.page.waitForResponse((response) => response.url().includes('/api/accounts/state'));
+      await here.page.waitForFunction(() => document.getElementById('money')?.textContent?.includes('12.5'));
+      const focused = () => here.page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+      expect(await focused()).toBe('Change First passkey');
+    });
+
     test('where the codes of a day are used up, the page says when the next one can be sent', async () => {
       for (const name of ['one', 'two', 'three']) {
         const sent = { identifier: `${name}@example.com`, channel: 'email' };
