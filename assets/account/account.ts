@@ -104,7 +104,7 @@ function pickAddress(signed: Signed): void {
   element('owner').focus();
 }
 
-/** What the home screen shows. The same, read again, is left alone: what is drawn anew loses the focus and the press. */
+/** What the home screen shows. The same, read again, is left alone: what is drawn anew loses focus and presses. */
 let drawn = '';
 
 function showHome(signed: Signed, accounts: readonly Account[]): void {
