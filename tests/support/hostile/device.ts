@@ -12,6 +12,8 @@ export interface Keyring {
   pick: string | undefined;
   /** How often a page asked for a signature. */
   asked: number;
+  /** Whether the person lets their passkeys be used. */
+  isWilling: boolean;
   /** What its chance comes from. */
   readonly draw: Draw;
 }
@@ -20,18 +22,24 @@ export interface Keyring {
 export interface Device {
   readonly keyring: Keyring;
   readonly indexedDB: IDBFactory;
+  readonly localStorage: Pick<Storage, 'getItem' | 'setItem'>;
   /** Where its pages are from. */
   readonly vault: string;
 }
 
 /** No passkeys yet. */
 export function newKeyring(draw: Draw): Keyring {
-  return { passkeys: new Map(), pick: undefined, asked: 0, draw };
+  return { passkeys: new Map(), pick: undefined, asked: 0, isWilling: true, draw };
 }
 
 /** A browser that never saw the vault. */
 export function newDevice(vault: string, draw: Draw, keyring = newKeyring(draw)): Device {
-  return { keyring, indexedDB: new IDBFactory(), vault };
+  const texts = new Map<string, string>();
+  const localStorage = {
+    getItem: (name: string) => texts.get(name) ?? null,
+    setItem: (name: string, text: string) => void texts.set(name, text),
+  };
+  return { keyring, indexedDB: new IDBFactory(), localStorage, vault };
 }
 
 const current = new AsyncLocalStorage<Device>();
@@ -106,6 +114,7 @@ interface Given {
   readonly publicKey: {
     readonly challenge: Uint8Array;
     readonly allowCredentials?: readonly { readonly id: Uint8Array }[];
+    readonly excludeCredentials?: readonly { readonly id: Uint8Array }[];
     readonly user?: { readonly id: Uint8Array };
   };
 }
@@ -114,6 +123,10 @@ interface Given {
 export const CREDENTIALS = {
   async create({ publicKey }: Given) {
     const { keyring } = current.getStore() as Device;
+    if (!keyring.isWilling) throw new DOMException('refused', 'NotAllowedError');
+    const { excludeCredentials = [] } = publicKey;
+    if (excludeCredentials.some(({ id }) => keyring.passkeys.has(nameOf(id))))
+      throw new DOMException('has one', 'InvalidStateError');
     const rawId = crypto.getRandomValues(new Uint8Array(16));
     const passkey = createPasskey(undefined, Hex.fromBytes(keyring.draw.bytes(32)));
     keyring.passkeys.set(nameOf(rawId), { passkey, userHandle: new Uint8Array(publicKey.user?.id ?? []) });
@@ -127,7 +140,7 @@ export const CREDENTIALS = {
     const names = allowCredentials.map(({ id }) => nameOf(id));
     const name = names.length > 0 ? names.find((one) => keyring.passkeys.has(one)) : keyring.pick;
     const found = keyring.passkeys.get(name ?? '');
-    if (!found || name === undefined) throw new DOMException('no passkey', 'NotAllowedError');
+    if (!found || name === undefined || !keyring.isWilling) throw new DOMException('no passkey', 'NotAllowedError');
     const { authenticatorData, clientDataJSON, signature } = found.passkey.assert(challenge);
     const bytes = (text: string) => Base64.toBytes(text);
     return {

@@ -1,6 +1,6 @@
 import { Hash, type Hex } from 'ox';
+import { bundlePage, type PageBundle, type Window } from '../pay-page/window.ts';
 import { forgeFuture, forgePayment } from './forgeries.ts';
-import { bundlePage, type PageBundle, type Window } from './page.ts';
 import { act, falsehoods, listen, look, newOrder, type Order } from './payments.ts';
 import { FINAL_DEPTH, type HostileWorld, startHostileWorld } from './world.ts';
 

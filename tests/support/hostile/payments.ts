@@ -7,8 +7,9 @@ import { createPasskey } from '../../../client/wallet/passkey.ts';
 import { USDC } from '../../../scripts/dev-stack/usdc.ts';
 import { type Draw, openDraw } from '../draw.ts';
 import { hashOf } from '../node-faults.ts';
-import { type Device, newDevice, on } from './device.ts';
-import { openWindow, type PageBundle, type ShopMessage, type Window } from './page.ts';
+import { popupLine, type ShopMessage } from '../pay-page/line.ts';
+import { openWindow, type PageBundle, type Window } from '../pay-page/window.ts';
+import { type Device, newDevice, on, reach } from './device.ts';
 import type { HostileWorld } from './world.ts';
 
 /** One order of a shop, and the windows in which somebody pays it. */
@@ -101,14 +102,15 @@ function open1({ time }: HostileWorld, order: Order, page: PageBundle): Window {
   const { id, token, amount, payee: to, devices, draw } = order;
   const device = devices[draw.below(devices.length)] as Device;
   const data = { to, amount: String(amount), token, chainId: CHAIN_ID };
-  return openWindow(page, { device, origin: ORIGIN, time, request: { id, data } });
+  const line = popupLine(ORIGIN, { id, data }, time);
+  return openWindow(page, { device, time, line, ask: (path, init) => reach(device, path, init) });
 }
 
 /** One press in a window, or none. */
 function useWindow({ draw, accounts }: Order, one: Window): void {
   const chance = draw.below(24);
   if (chance === 0) one.close();
-  else if (chance === 1) one.abort();
+  else if (chance === 1) one.say({ type: 'abort' });
   else if (one.part() === 'setup') one.pressIn('accounts', BUTTONS_OF_ACCOUNT * draw.below(accounts.length));
   else {
     const able = buttonsOf(one.part(), chance).filter((id) => one.canPress(id));

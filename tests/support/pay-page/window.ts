@@ -1,6 +1,9 @@
-import { CREDENTIALS, type Device, on, reach } from './device.ts';
-import { type FakeDocument, fakeDocument, pressable } from './dom.ts';
-import type { WorldTime } from './time.ts';
+// The confirm page without a browser: its shipped script on a document of its markup, with a device's passkeys and
+// storage, a time that passes when the test says so, and a vault that may be real or recorded.
+import { CREDENTIALS, type Device, on } from '../hostile/device.ts';
+import type { WorldTime } from '../hostile/time.ts';
+import { type FakeDocument, type FakeElement, fakeDocument, pressable, readText } from './dom.ts';
+import type { Line, ShopMessage } from './line.ts';
 
 /** The confirm page as it is shipped: its script, the one that it loads for the screen of accounts, and its markup. */
 export interface PageBundle {
@@ -9,23 +12,9 @@ export interface PageBundle {
   readonly html: string;
 }
 
-/** What the shop asks for, as its message says it. */
-export interface ShopRequest {
-  readonly id: string;
-  readonly data: Readonly<Record<string, string | number>>;
-}
-
-/** A message of the page to the shop. */
-export interface ShopMessage {
-  readonly type: string;
-  readonly reason?: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-  /** When it was told (`WorldTime.sequence`). */
-  readonly at: number;
-}
-
-/** A window of the confirm page that a shop has opened. */
+/** A window of the confirm page. */
 export interface Window {
+  readonly document: FakeDocument;
   isOpen(): boolean;
   close(): void;
   /** The part that is shown, and since when (`WorldTime.sequence`). */
@@ -38,11 +27,25 @@ export interface Window {
   press(id: string): void;
   /** Presses one of the buttons in a list. */
   pressIn(id: string, which: number): void;
-  /** The shop takes its request back. */
-  abort(): void;
-  readonly told: ShopMessage[];
+  /** The window is looked at, or not. */
+  look(isSeen: boolean): void;
+  /** The shop says something to the page. */
+  readonly say: Line['say'];
+  readonly told: readonly ShopMessage[];
+  /** Where the page has gone, and what it has copied. */
+  readonly went: string[];
+  readonly copied: string[];
   /** What the page's own code could not handle. */
   readonly faults: string[];
+}
+
+/** What a window is opened with. */
+export interface WindowOptions {
+  readonly device: Device;
+  readonly time: WorldTime;
+  readonly line: Line;
+  /** Asks the vault. */
+  readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
 }
 
 const ASSETS = new URL('../../../assets/pay/', import.meta.url);
@@ -59,64 +62,46 @@ export async function bundlePage(): Promise<PageBundle> {
   return { script, setup, html: await Bun.file(new URL('confirm.html', ASSETS)).text() };
 }
 
-/** Opens a window of the page for a shop's request, as a popup. */
-export function openWindow(
-  { script, setup, html }: PageBundle,
-  { device, origin, time, request }: { device: Device; origin: string; time: WorldTime; request: ShopRequest },
-): Window {
+/** Opens a window of the page. */
+export function openWindow({ script, setup, html }: PageBundle, { device, time, line, ask }: WindowOptions): Window {
   let shownAt = 0;
   const document = fakeDocument(html, () => {
     shownAt = time.sequence();
   });
-  const told: ShopMessage[] = [];
-  const faults: string[] = [];
-  const hearers: ((event: object) => void)[] = [];
-  const timers = new Map<number, () => void>();
+  const [went, copied, faults]: [string[], string[], string[]] = [[], [], []];
   let isClosed = false;
-  let timerId = 0;
-  const opener = {
-    closed: false,
-    postMessage(message: ShopMessage) {
-      if (isClosed) return;
-      if (message.type === 'ready') time.timer(0, () => say({ type: 'request', ...request }));
-      else told.push({ ...message, at: time.sequence() });
-    },
-  };
-  const say = (message: object) => {
-    const data = { vault: 'pay', ...message };
-    if (!isClosed) for (const hear of hearers) hear({ source: opener, origin, data });
-  };
+  const timers = timersOf(time, () => isClosed);
   const close = () => {
     isClosed = true;
-    for (const cancel of timers.values()) cancel();
+    timers.clear();
   };
+  const hear = (hearer: (event: object) => void) => line.hear((event) => isClosed || hearer(event));
+  const window = {
+    opener: line.opener,
+    close,
+    addEventListener: (_: string, hearer: (event: object) => void) => hear(hearer),
+    onfocus: null as (() => void) | null,
+  };
+  const unanswered = new Promise<never>(() => undefined);
   const globals = {
     document,
-    window: { opener, close, addEventListener: (_: string, hear: (event: object) => void) => hearers.push(hear) },
-    location: new URL(`/pay/confirm?mode=popup&origin=${encodeURIComponent(origin)}`, device.vault),
-    navigator: { credentials: credentialsOf(device, () => isClosed) },
+    window,
+    location: Object.assign(new URL(`/pay/confirm?${line.query}`, device.vault), {
+      assign: (to: string) => went.push(to),
+    }),
+    navigator: {
+      credentials: credentialsOf(device, () => isClosed),
+      clipboard: { writeText: async (text: string) => void copied.push(text) },
+    },
     indexedDB: { open: (...name: [string, number]) => (isClosed ? {} : device.indexedDB.open(...name)) },
-    fetch: (path: string, init: RequestInit = {}) =>
-      isClosed ? new Promise(() => undefined) : time.during(reach(device, path, init)),
-    setTimeout: (fn: () => void, ms = 0) => {
-      const id = ++timerId;
-      if (!isClosed)
-        timers.set(
-          id,
-          time.timer(ms, () => timers.delete(id) && !isClosed && fn()),
-        );
-      return id;
-    },
-    clearTimeout: (id: number) => {
-      timers.get(id)?.();
-      timers.delete(id);
-    },
+    fetch: (path: string, init: RequestInit = {}) => (isClosed ? unanswered : time.during(ask(path, init))),
+    ...timers.globals,
     Date: dateOf(time),
     crypto: cryptoOf(device, time),
     WebAssembly: WASM,
     NodeFilter: { SHOW_TEXT: 4 },
     AbortSignal: { timeout: () => undefined },
-    localStorage: { getItem: () => null, setItem: () => undefined },
+    localStorage: device.localStorage,
     console: { ...console, error: (error: unknown) => faults.push(String((error as Error)?.stack ?? error)) },
     print: () => undefined,
     load: async (path: string) => {
@@ -129,26 +114,61 @@ export function openWindow(
   const run = (text: string, given: object) => new Function(...Object.keys(given), text)(...Object.values(given));
   run(script, globals);
   const shown = () => document.parts.find((id) => document.byId.get(id)?.hidden === false);
+  const press = (element: FakeElement | undefined) => {
+    if (!isClosed && element && !element.disabled)
+      element.onclick?.({ isTrusted: true, preventDefault: () => undefined });
+  };
   return {
-    told,
-    faults,
+    ...{ document, went, copied, faults, told: line.told, say: line.say },
     isOpen: () => !isClosed,
     close,
     part: shown,
     shownAt: () => shownAt,
-    text: (id) => textOf(document, id),
+    text: (id) => readText(elementOf(document, id)),
     canPress: (id) => {
-      const button = document.byId.get(id);
-      return !isClosed && !!button && !button.hidden && !button.disabled && button.onclick !== null;
+      const { hidden, disabled, onclick } = elementOf(document, id);
+      return !isClosed && !hidden && !disabled && onclick !== null;
     },
-    press: (id) => void (isClosed || document.byId.get(id)?.onclick?.({ isTrusted: true })),
+    press: (id) => press(elementOf(document, id)),
     pressIn(id, which) {
-      const list = document.byId.get(id);
-      const buttons = list && !isClosed ? pressable(list) : [];
-      buttons[which % buttons.length]?.onclick?.({ isTrusted: true });
+      const buttons = pressable(elementOf(document, id));
+      press(buttons[which % buttons.length]);
     },
-    abort: () => say({ type: 'abort' }),
+    look(isSeen) {
+      document.visibilityState = isSeen ? 'visible' : 'hidden';
+      document.hasFocus = () => isSeen;
+      document.onvisibilitychange?.();
+    },
   };
+}
+
+function elementOf({ byId }: FakeDocument, id: string): FakeElement {
+  const element = byId.get(id);
+  if (!element) throw new Error(`no #${id}`);
+  return element;
+}
+
+/** A window's timers, which end with it. */
+function timersOf(time: WorldTime, isClosed: () => boolean) {
+  const timers = new Map<number, () => void>();
+  let last = 0;
+  const globals = {
+    setTimeout: (fn: () => void, ms = 0) => {
+      const id = ++last;
+      const cancel = time.timer(ms, () => timers.delete(id) && fn());
+      if (isClosed()) cancel();
+      else timers.set(id, cancel);
+      return id;
+    },
+    clearTimeout: (id: number) => {
+      timers.get(id)?.();
+      timers.delete(id);
+    },
+  };
+  const clear = () => {
+    for (const cancel of timers.values()) cancel();
+  };
+  return { globals, clear };
 }
 
 /** All windows share one enclave: making it is dear, each call of it ends before another begins, and it keeps nothing. */
@@ -169,11 +189,6 @@ const WASM = {
     return WebAssembly.instantiate(given, imports);
   },
 };
-
-function textOf({ byId }: FakeDocument, id: string): string {
-  const element = byId.get(id);
-  return element && !element.hidden ? element.textContent : '';
-}
 
 function credentialsOf(device: Device, isClosed: () => boolean) {
   const ask = <T>(act: () => Promise<T>): Promise<T> => (isClosed() ? new Promise(() => undefined) : on(device, act));
