@@ -1,8 +1,7 @@
 // The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is decided.
 
 import { loadEnclave } from '../../client/wallet/enclave.ts';
-import { FeeBoundError } from '../../client/wallet/send.ts';
-import { type RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
 import { loadWords } from '../words/words.ts';
 import { review } from './approval.ts';
@@ -10,11 +9,12 @@ import { type Channel, deafChannel, NoRequestError, openChannel } from './channe
 import { SIGNING_MS_MIN } from './constants.ts';
 import { follow } from './follow.ts';
 import { showProblem } from './outcome.ts';
-import { EndedError, OtherTermsError, recall } from './pay.ts';
-import { nameOf, RequestError, readPayment } from './request.ts';
+import { EndedError, recall } from './pay.ts';
+import { problemOf } from './problem.ts';
+import { nameOf, readPayment } from './request.ts';
 import { followingOf, openSession, type Session } from './session.ts';
 import { checkMemory, findLiveHash, findPayment, findPaymentOf, isLive, isOver, type StoredPayment } from './store.ts';
-import { isNamed, showPart, write } from './view.ts';
+import { showPart, write } from './view.ts';
 import type { Problem } from './words.ts';
 
 let channel: Channel | undefined;
@@ -112,20 +112,8 @@ async function guard(run: () => Promise<void>, again: () => Promise<void>): Prom
   try {
     await run();
   } catch (error) {
-    if (error instanceof RequestError) problem(error.fault);
-    else if (error instanceof NoRequestError) problem('no_request');
-    else if (isNamed(error, 'MemoryError')) problem('no_memory', again);
-    else if (error instanceof EndedError) problem(error.message === 'ending' ? 'ending' : 'expired');
-    else if (error instanceof OtherTermsError) problem('other_terms');
-    else if (isNamed(error, 'UnreachableError')) problem('down', again);
-    else if (isNamed(error, 'NoAccountError')) problem('no_key', again);
-    else if (error instanceof FeeBoundError) problem('fee_bound', again, error.message);
-    else if (isNamed(error, 'RefusedError')) {
-      const { aa, message } = error as RefusedError;
-      problem(aa === 'AA25' ? 'used' : 'refused', again, message);
-    } else {
-      console.error(error);
-      problem('unexpected');
-    }
+    const { of, canRetry, detail } = problemOf(error);
+    if (of === 'unexpected') console.error(error);
+    void problem(of, canRetry ? again : undefined, detail);
   }
 }

@@ -1,21 +1,18 @@
 // A signed payment on the page: its way to a block, what can be done while it is not confirmed, and how it ends.
 
-import { NoAccountError } from '../../client/wallet/account.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
-import { PasskeyError } from '../../client/wallet/passkey.ts';
-import { FeeBoundError } from '../../client/wallet/send.ts';
-import { type Config, RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
-import { endOf, type Verdict } from '../wallet/judge.ts';
-import { spoken, word } from '../words/words.ts';
+import type { Config } from '../../client/wallet/vault.ts';
+import type { Verdict } from '../wallet/judge.ts';
+import { word } from '../words/words.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN, SLOW_MS } from './constants.ts';
 import { leave, showPaid, showProblem } from './outcome.ts';
-import { detailsOf, EndedError, resend, submit } from './pay.ts';
-import { canRenew, LacksError, type Renewal, renew } from './renew.ts';
+import { detailsOf, resend, submit } from './pay.ts';
+import { pendingOf, troubleOf } from './pending.ts';
+import { type Renewal, renew } from './renew.ts';
 import { findLiveHash, type StoredPayment } from './store.ts';
 import { onPress, shownPart, showPart, step, toggle, write, writeDetail } from './view.ts';
 import { watch } from './watch.ts';
-import { signOf, wordsOf } from './words.ts';
 
 /** What it takes to follow a payment that was signed. */
 export interface Following {
@@ -60,9 +57,11 @@ function createScreen(of: Following, first: StoredPayment) {
   const show = (now: StoredPayment, seen: Verdict | undefined) => {
     [record, verdict] = [now, seen];
     if (isBusy) return;
-    const isSlow = Date.now() > slowAt;
-    if (!isSlow && isSmooth(record, verdict)) return showProgress('block');
-    writePending(record, verdict, isSlow);
+    const pending = pendingOf(record, verdict, Date.now() > slowAt);
+    if (!pending) return showProgress('block');
+    write('pending-words', pending.words);
+    writeDetail('pending', pending.detail);
+    for (const [id, isThere] of Object.entries(pending.buttons)) toggle(id, isThere);
     if (shownPart() !== 'pending') showPart('pending');
   };
   const act = async (work: () => Promise<StoredPayment>) => {
@@ -91,51 +90,6 @@ function createScreen(of: Following, first: StoredPayment) {
     void leave('unconfirmed', { channel: of.channel, again: back, findLive: () => findLiveHash(record.name) });
   });
   return { show };
-}
-
-/** Whether a block will likely have it soon. */
-function isSmooth({ answer, versions }: StoredPayment, verdict: Verdict | undefined): boolean {
-  const isOpen = verdict?.is !== 'open' || verdict.sign === 'none';
-  return isOpen && (answer?.is ?? 'taken') === 'taken' && versions.at(-1)?.kind === 'pay';
-}
-
-function writePending(record: StoredPayment, verdict: Verdict | undefined, isSlow: boolean): void {
-  const { answer, versions } = record;
-  const newest = versions.at(-1);
-  const sign = verdict?.is === 'open' ? verdict.sign : 'none';
-  const isOpen = sign === 'none';
-  const isVoiding = newest?.kind === 'void';
-  const sent = isVoiding ? 'voiding' : (answer?.is ?? sign);
-  const words = signOf(verdict === undefined && isSlow ? 'away' : isOpen ? sent : sign);
-  write('pending-words', isOpen ? `${words} ${endWords(record)}` : words);
-  const seen = verdict?.is === 'open' ? verdict.operation : undefined;
-  const detail = [
-    answer?.words,
-    word('User operation {hash}', { hash: newest?.userOpHash ?? '' }),
-    seen && word('Transaction {hash}', { hash: seen.txHash }),
-  ];
-  writeDetail('pending', detail.filter(Boolean).join('\n'));
-  toggle('again', isOpen && (answer?.is !== 'refused' || canRenew(record, isVoiding ? 'raise' : 'again')));
-  toggle('raise', isOpen && isSlow && canRenew(record, 'raise'));
-  toggle('void', isOpen && !isVoiding);
-}
-
-function endWords(record: StoredPayment): string {
-  const end = endOf(record);
-  if (end === Infinity) return word('pending.endless');
-  return word('It ends at {time}.', { time: new Date(end * 1000).toLocaleTimeString(spoken()) });
-}
-
-function troubleOf(error: unknown): string {
-  if (error instanceof PasskeyError) return word('trouble.passkey');
-  if (error instanceof EndedError) return word('trouble.ending');
-  if (error instanceof LacksError) return word('trouble.lacks');
-  if (error instanceof UnreachableError) return wordsOf('down').join('. ');
-  if (error instanceof NoAccountError) return wordsOf('no_key').join('. ');
-  if (error instanceof FeeBoundError) return wordsOf('fee_bound').join('. ');
-  if (error instanceof RefusedError) return word('The network answered: {answer}', { answer: error.message });
-  console.error(error);
-  return word('trouble.other');
 }
 
 function conclude({ channel, config, enclave, endsBy = 0, restart }: Following, record: StoredPayment): void {
