@@ -28,8 +28,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'journeys/main': 1,
   'journeys/pay-discovery': 1,
   'journeys/pay-hostile': 1,
-  'journeys/pay-overtaken': 2,
-  'journeys/pay-unconfirmed': 1,
   'journeys/prometheus': 1,
   'journeys/published-clients': 1,
   'journeys/register': 3,
