@@ -2,6 +2,7 @@
 // tests is a failure.
 import { join } from 'node:path';
 import { compileContracts } from './contracts.ts';
+import { buildAlto } from './dev-stack/alto.ts';
 import { startBusy } from './testing/busy.ts';
 import { changedFiles, testsOf } from './testing/changed.ts';
 import { runChecks } from './testing/checks.ts';
@@ -22,8 +23,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const files = filesFor(options);
   const parts: Counts[] = [areas.length > 0 || again !== undefined || tier === 'rest' ? NONE : await runChecks()];
-  // Once and before: on a fresh checkout every process would compile them for itself, and tests would wait too long.
-  if (!isStatic) await compileContracts();
+  // Once and before: on a fresh checkout every process would make them for itself, and tests would wait too long.
+  if (!isStatic) await Promise.all([compileContracts(), buildAlto()]);
   if (!isStatic) parts.push(...(await runAgain(options, files)));
   const sum = sumOf(parts);
   console.log(totals(sum));

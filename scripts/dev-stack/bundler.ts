@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { ALTO_FOLDER, buildAlto } from './alto.ts';
 import { ENTRY_POINTS, type EntryPointVersion } from './entrypoints.ts';
 import { startService } from './service.ts';
 import { devAccount } from './wallet.ts';
@@ -36,27 +37,18 @@ export async function startBundler({
   entryPoints = ['0.7', '0.8'],
   ...prices
 }: BundlerOptions): Promise<Bundler> {
+  const program = [process.execPath, '--preload', LOOPBACK, await buildAlto(), 'run'];
   const service = await startService({
     name: 'alto',
-    command: (own) => [
-      process.execPath,
-      '--preload',
-      LOOPBACK,
-      ALTO,
-      'run',
-      ...flags(rpcUrl, own, { entryPoints, ...prices }),
-    ],
+    command: (own) => [...program, ...flags(rpcUrl, own, { entryPoints, ...prices })],
     isUp: async (own) => (await fetch(`http://127.0.0.1:${own}/health`)).ok,
     port,
-    // It reads the `.env` of its directory.
-    cwd: fileURLToPath(new URL('.', PACKAGE)),
+    cwd: ALTO_FOLDER,
     logFile,
   });
   return { url: `http://127.0.0.1:${service.port}`, pid: service.pid, stop: service.stop };
 }
 
-const PACKAGE = new URL('../../node_modules/@pimlico/alto/package.json', import.meta.url);
-const ALTO = fileURLToPath(new URL('esm/cli/alto.js', PACKAGE));
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 
 type Flags = Required<Pick<BundlerOptions, 'entryPoints'>> & Pick<BundlerOptions, 'tipGwei' | 'floorGwei'>;
@@ -76,6 +68,8 @@ function flags(rpcUrl: string, port: number, { entryPoints, tipGwei, floorGwei }
     'min-bundle-interval': 20,
     'max-bundle-interval': 100,
     'log-level': 'warn',
+    // Otherwise a thread of its own makes the log pretty.
+    json: true,
     ...(tipGwei === undefined ? {} : { 'static-max-priority-fee-per-gas': tipGwei }),
     ...(floorGwei && { 'floor-max-fee-per-gas': floorGwei.maxFee, 'floor-max-priority-fee-per-gas': floorGwei.tip }),
   };
