@@ -66,9 +66,9 @@ test('a start loads no curve, no client of a server and no large module of the p
 });
 
 test('a start checks the tables once, and makes them in one commit', async () => {
-  const preload = { BUN_OPTIONS: `--preload ${join(import.meta.dir, 'support/log-statements.ts')}` };
+  const preload = join(import.meta.dir, 'support/log-statements.ts');
   const statementsOf = async () => {
-    const program = await startProgram(preload, { cwd: folder.path });
+    const program = await startProgram({}, { cwd: folder.path, preload });
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     const ran = Array.from(program.output().matchAll(/^ran: (.*)$/gm), ([, sql = '']) => sql);
     expect(await program.stop()).toBe(0);

@@ -7,7 +7,7 @@ import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Stored, storedPerson, storePerson } from '../support/person-rows.ts';
 import { startProgram } from '../support/program.ts';
-import { runProgram } from '../support/run.ts';
+import { runProgram, VAULT } from '../support/run.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(async () => {
@@ -122,7 +122,7 @@ test('killed in the middle, and asked for again by two at once, it ends as if no
   await store(alice);
   addCodes(`email:${alice.identifier}`, 5_000);
   const left = () => Number(ask(`SELECT count(*) FROM codes WHERE identifier = 'email:${alice.identifier}'`)[0]?.[0]);
-  const command = [process.execPath, join(import.meta.dir, '../../server.ts'), 'person', 'erase', alice.identifier];
+  const command = [...VAULT, 'person', 'erase', alice.identifier];
   const child = Bun.spawn(command, { cwd: folder.path, env: {}, stdout: 'ignore', stderr: 'ignore' });
   while (left() === 5_001) await Bun.sleep(1);
   child.kill('SIGKILL');

@@ -11,7 +11,7 @@ import { mintInvocation } from '../../lib/ucan/mint.ts';
 import type { UcanSigner } from '../../lib/ucan/signature.ts';
 import { readTokens } from '../../lib/ucan/verify.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { runProgram } from '../support/run.ts';
+import { runProgram, VAULT } from '../support/run.ts';
 import { newSigner } from '../support/ucan.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
@@ -130,15 +130,12 @@ describe('vault token inspect', () => {
     expect(out).toStartWith('invocation zdpu');
     expect(out).toContain('{"app":"shop"}');
     expect(out).toEndWith('Valid, unless it was revoked.\n');
-    const child = Bun.spawn(
-      [process.execPath, join(import.meta.dir, '../../server.ts'), 'token', 'inspect', '-', '--json'],
-      {
-        cwd: folder.path,
-        env: {},
-        stdin: Buffer.from(token),
-        stdout: 'pipe',
-      },
-    );
+    const child = Bun.spawn([...VAULT, 'token', 'inspect', '-', '--json'], {
+      cwd: folder.path,
+      env: {},
+      stdin: Buffer.from(token),
+      stdout: 'pipe',
+    });
     expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ valid: true, fault: null });
     expect(await child.exited).toBe(0);
   });

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
+import { SOURCES, VAULT } from './run.ts';
 
-const ROOT = join(import.meta.dir, '../..');
 const START_TIMEOUT_MS = 60_000;
 /** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
 const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
 
-/** Runs `vault serve` from the source. */
-export const SERVE: readonly string[] = [process.execPath, join(ROOT, 'server.ts'), 'serve'];
+/** Runs `vault serve`. */
+export const SERVE: readonly string[] = [...VAULT, 'serve'];
 
 /** A vault in a process of its own. */
 export interface Program {
@@ -26,15 +25,15 @@ interface Place {
 }
 
 /**
- * Starts `vault serve` in `cwd` (from the source, or `binary`) and waits until it listens. No setting but `vars` is in
- * its environment, and no registry unless they name one: the default chain cannot be asked from a test. `preload` is a
- * script that runs before it.
+ * Starts `vault serve` (or that of `binary`) in `cwd` and waits until it listens. No setting but `vars` is in its
+ * environment, and no registry unless they name one: the default chain cannot be asked from a test. `preload` is a
+ * script that runs before it, from the sources unless there is a `binary`.
  */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
   { cwd, binary, args = [], preload }: { cwd: string; binary?: string; args?: readonly string[]; preload?: string },
 ): Promise<Program> {
-  const command = binary ? [binary] : [process.execPath, join(ROOT, 'server.ts')];
+  const command = binary ? [binary] : preload === undefined ? VAULT : SOURCES;
   const options = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
   return startListening([...command, 'serve', ...args], {
     cwd,

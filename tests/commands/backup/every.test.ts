@@ -9,10 +9,9 @@ import { fromHex } from '../../../lib/base/bytes.ts';
 import { backupKey } from '../../../lib/identity/keys.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 import { errorOf, type S3Request, startBucket } from '../../support/s3/server.ts';
 
-const ROOT = join(import.meta.dir, '../../..');
 /** Enough that a copy can be interrupted in its midst. */
 const PEOPLE = 60_000;
 
@@ -57,7 +56,7 @@ interface Schedule {
 }
 
 function startSchedule(args: readonly string[], vars: Record<string, string> = {}, shell?: string): Schedule {
-  const command = [process.execPath, join(ROOT, 'server.ts'), 'backup', ...args];
+  const command = [...VAULT, 'backup', ...args];
   const child = Bun.spawn(shell === undefined ? command : ['bash', '-c', shell, ...command], {
     cwd: folder.path,
     env: vars,

@@ -22,7 +22,7 @@ import { backupKey } from '../../../lib/identity/keys.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { isLong } from '../../support/long.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 
@@ -288,7 +288,7 @@ test('killed at any moment, a restore leaves the database of before or the whole
   for (let i = 0; i < KILLS; i++) {
     writeFileSync(at('vault-data/vault.db'), whole);
     addPeople(at('vault-data/vault.db'), 1);
-    const child = Bun.spawn([process.execPath, join(ROOT, 'server.ts'), 'restore', 'big.backup', '--overwrite'], {
+    const child = Bun.spawn([...VAULT, 'restore', 'big.backup', '--overwrite'], {
       cwd: folder.path,
       env: {},
       stdout: 'ignore',
@@ -336,7 +336,7 @@ if (libsqlProgram()) {
     const client = await openServer({ url, maxConnections: 2 });
     const tables = async () =>
       (await client.execute(`SELECT name FROM sqlite_schema WHERE type = 'table'`)).rows.map(({ name }) => name);
-    const child = Bun.spawn([process.execPath, join(ROOT, 'server.ts'), 'restore', 'big.backup'], {
+    const child = Bun.spawn([...VAULT, 'restore', 'big.backup'], {
       cwd: folder.path,
       env: vars,
       stdout: 'ignore',

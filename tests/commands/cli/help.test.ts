@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { helpText, settingsText } from '../../../commands/cli/help.ts';
 import { exampleOf } from '../../../commands/cli/setting-examples.ts';
 import { typeOf } from '../../../commands/cli/setting-types.ts';
@@ -8,7 +7,7 @@ import { SETTING_NAMES } from '../../../lib/config/config.ts';
 import type { Setting } from '../../../lib/config/setting.ts';
 import { SETTINGS } from '../../../lib/config/settings.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -115,7 +114,7 @@ const script = Bun.which('script');
 if (!script) console.log('There is no script(1) here: the help is not read on a terminal.');
 
 test.skipIf(!script)('a terminal gets colour, in lines of its width', async () => {
-  const line = `stty cols 66; exec ${process.execPath} ${join(import.meta.dir, '../../../server.ts')} --help`;
+  const line = `stty cols 66; exec ${VAULT.join(' ')} --help`;
   const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm' };
   const read = (vars: Record<string, string>) =>
     Bun.spawnSync([script ?? '', '-qec', line, '/dev/null'], { cwd: folder.path, env: { ...env, ...vars } });

@@ -3,9 +3,8 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { READY_CACHE_MS } from '../../../lib/monitoring/health.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { type Program, startListening } from '../../support/program.ts';
+import { type Program, SERVE, startListening } from '../../support/program.ts';
 
-const SERVER = join(import.meta.dir, '../../../server.ts');
 const prlimit = Bun.which('prlimit');
 if (!prlimit) console.log('no prlimit on this machine: the tests of a full disk are left out');
 
@@ -18,7 +17,7 @@ afterEach(async () => {
 async function start(): Promise<{ program: Program; path: string }> {
   const folder = temporaryFolder();
   ends.push(folder.remove);
-  const command = ['sh', '-c', `trap '' XFSZ; exec "$0" "$1" serve`, process.execPath, SERVER];
+  const command = ['sh', '-c', `trap '' XFSZ; exec "$@"`, 'sh', ...SERVE];
   const env = { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_FORMAT: 'json', DATA_DIR: folder.path };
   const program = await startListening(command, { cwd: folder.path, env });
   ends.push(() => program.stop('SIGKILL'));

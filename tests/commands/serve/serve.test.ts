@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 const ends: (() => unknown)[] = [];
@@ -248,7 +248,7 @@ describe('a stop', () => {
       },
     });
     const keys = { VAULT_SECRET: '0123456789abcdef'.repeat(4), OPERATOR_SECRET: 'fedcba9876543210'.repeat(4) };
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../../../server.ts')], {
+    const child = Bun.spawn([...VAULT], {
       cwd: folder.path,
       env: { ...keys, PORT: '0', DATABASE_URL: `http://127.0.0.1:${database.port}` },
       stdio: ['ignore', 'ignore', 'ignore'],

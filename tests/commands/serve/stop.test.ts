@@ -6,6 +6,7 @@ import { askUntilClosed, untilListening, untilRead } from '../../support/asking.
 import { temporaryFolder } from '../../support/databases.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { SERVE, startProgram } from '../../support/program.ts';
+import { VAULT } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
@@ -83,7 +84,9 @@ describe('SIGHUP', () => {
 
   test('stays ignored where it was from the start, as nohup does it', async () => {
     const script = join(folder.path, 'ignoring.sh');
-    writeFileSync(script, `#!/bin/sh\ntrap '' HUP\nexec '${process.execPath}' '${SERVE[1]}' "$@"\n`, { mode: 0o700 });
+    writeFileSync(script, `#!/bin/sh\ntrap '' HUP\nexec ${VAULT.map((word) => `'${word}'`).join(' ')} "$@"\n`, {
+      mode: 0o700,
+    });
     const program = await startProgram(VARS, { cwd: folder.path, binary: script });
     ends.push(() => program.stop('SIGKILL'));
     process.kill(program.pid, 'SIGHUP');

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { PACKAGED, secondUnitText, unitText } from '../../../commands/service/unit.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, SOURCES } from '../../support/run.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
 const ends: (() => unknown)[] = [];
@@ -29,6 +29,9 @@ const FILES = [
   'etc/vault/vault.env',
 ];
 const PUBLIC = ['--base-url', 'https://vault.example.com'];
+/** The built program of a run of tests lies where a unit sees none. */
+const programOf = (words: readonly string[]) =>
+  words.includes('--program') ? [] : ['--program', '/usr/local/bin/vault'];
 
 /** A machine's files in a folder, and the command run on them. */
 function machine() {
@@ -36,7 +39,7 @@ function machine() {
   ends.push(remove);
   return {
     install: (words: readonly string[], vars = {}) =>
-      runProgram(['service', 'install', '--root', path, ...words], { cwd: path, vars }),
+      runProgram(['service', 'install', '--root', path, ...programOf(words), ...words], { cwd: path, vars }),
     read: (file: string) => readFileSync(join(path, file), 'utf8'),
     path: (file: string) => join(path, file),
     files: () =>
@@ -144,6 +147,13 @@ describe('vault service install', () => {
     expect((await on.install(['--proxy', 'nginx'])).out).toContain(`updated ${on.path(file)}`);
   });
 
+  test('from the sources it names where a built program belongs', () => {
+    const words = ['--root', machine().path('.'), '--proxy', 'nginx', ...PUBLIC, '--dry-run'];
+    expect(Bun.spawnSync([...SOURCES, 'service', 'install', ...words], { env: {} }).stdout.toString()).toContain(
+      'ExecStart=/usr/local/bin/vault serve',
+    );
+  });
+
   test('--dry-run prints every file and writes none', async () => {
     const on = machine();
     const { code, out } = await on.install(['--proxy', 'nginx', ...PUBLIC, '--dry-run']);
@@ -171,7 +181,15 @@ describe('vault service install', () => {
   test('paths are cleaned: of a root with a slash behind it, and of data', async () => {
     const on = machine();
     const root = on.path('.');
-    const words = ['service', 'install', '--root', `${root}/`, '--config', on.path('etc/vault/own.env')];
+    const words = [
+      'service',
+      'install',
+      '--root',
+      `${root}/`,
+      ...programOf([]),
+      '--config',
+      on.path('etc/vault/own.env'),
+    ];
     const { code } = await runProgram([...words, '--data-dir', '/var/lib//x/../vault/'], { cwd: root });
     expect([code, on.files()]).toEqual([0, expect.arrayContaining(['etc/vault/own.env'])]);
     expect(on.read('etc/systemd/system/vault.service')).toContain(
