@@ -12,6 +12,8 @@ export interface Keyring {
   pick: string | undefined;
   /** How often a page asked for a signature. */
   asked: number;
+  /** For whom passkeys were made, in order. */
+  readonly made: { readonly rpId: string; readonly name: string; readonly displayName: string }[];
   /** Whether the person lets their passkeys be used. */
   isWilling: boolean;
   /** What its chance comes from. */
@@ -25,11 +27,13 @@ export interface Device {
   readonly localStorage: Pick<Storage, 'getItem' | 'setItem'>;
   /** Where its pages are from. */
   readonly vault: string;
+  /** How often its pages asked to keep what they store. */
+  persisted: number;
 }
 
 /** No passkeys yet. */
 export function newKeyring(draw: Draw): Keyring {
-  return { passkeys: new Map(), pick: undefined, asked: 0, isWilling: true, draw };
+  return { passkeys: new Map(), pick: undefined, asked: 0, made: [], isWilling: true, draw };
 }
 
 /** A browser that never saw the vault. */
@@ -39,7 +43,7 @@ export function newDevice(vault: string, draw: Draw, keyring = newKeyring(draw))
     getItem: (name: string) => texts.get(name) ?? null,
     setItem: (name: string, text: string) => void texts.set(name, text),
   };
-  return { keyring, indexedDB: new IDBFactory(), localStorage, vault };
+  return { keyring, indexedDB: new IDBFactory(), localStorage, vault, persisted: 0 };
 }
 
 const current = new AsyncLocalStorage<Device>();
@@ -115,7 +119,8 @@ interface Given {
     readonly challenge: Uint8Array;
     readonly allowCredentials?: readonly { readonly id: Uint8Array }[];
     readonly excludeCredentials?: readonly { readonly id: Uint8Array }[];
-    readonly user?: { readonly id: Uint8Array };
+    readonly rp?: { readonly id: string };
+    readonly user?: { readonly id: Uint8Array; readonly name: string; readonly displayName: string };
   };
 }
 
@@ -131,6 +136,8 @@ export const CREDENTIALS = {
     const passkey = createPasskey(undefined, Hex.fromBytes(keyring.draw.bytes(32)));
     keyring.passkeys.set(nameOf(rawId), { passkey, userHandle: new Uint8Array(publicKey.user?.id ?? []) });
     keyring.pick = nameOf(rawId);
+    const { name = '', displayName = '' } = publicKey.user ?? {};
+    keyring.made.push({ rpId: publicKey.rp?.id ?? '', name, displayName });
     const getAuthenticatorData = () => authenticatorDataOf(rawId, passkey);
     return { rawId, response: { getAuthenticatorData, getPublicKey: () => publicKeyInfoOf(passkey) } };
   },

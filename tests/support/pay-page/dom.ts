@@ -10,6 +10,8 @@ export interface Press {
 /** An element as far as the confirm page uses one. */
 export interface FakeElement {
   readonly tag: string;
+  /** Of what stands in the markup. */
+  parent?: FakeElement;
   hidden: boolean;
   disabled: boolean;
   textContent: string;
@@ -98,6 +100,7 @@ function readMarkup(html: string, made: (tag: string, attributes: Map<string, st
         tag,
         new Map(Array.from(pairs, ([, name = '', quoted, bare]) => [name, quoted ?? bare ?? ''])),
       );
+      element.parent = around;
       around.children.push(element);
       if (!EMPTY.has(tag) && !inside.endsWith('/')) open.push(element);
     }
@@ -152,6 +155,11 @@ function fakeElement(tag: string, attributes: Map<string, string>, onFocus: () =
 /** All elements below one, in order. */
 export function elementsIn({ children }: FakeElement): FakeElement[] {
   return children.flatMap((child) => (typeof child === 'string' ? [] : [child, ...elementsIn(child)]));
+}
+
+/** Whether it can be seen. */
+export function isShown({ hidden, parent }: FakeElement): boolean {
+  return !hidden && (parent === undefined || isShown(parent));
 }
 
 /** All elements below one that can be pressed. */

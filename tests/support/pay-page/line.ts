@@ -23,19 +23,30 @@ export interface Line {
   readonly query: string;
   readonly told: ShopMessage[];
   readonly opener: object | null;
+  /** `navigator.serviceWorker`. */
+  readonly serviceWorker?: object;
   /** Gives the page what the shop says, from `origin`. */
   hear(hear: (event: object) => void): void;
   /** The shop says something to the page. */
   say(message: object, from?: string): void;
+  /** The window is closed. */
+  close?(): void;
 }
 
 /** A popup of a shop's page, which asks as soon as the page is ready; one without a request says nothing. */
-export function popupLine(origin: string, request: ShopRequest | undefined, time: WorldTime): Line {
+export function popupLine(
+  origin: string,
+  request: ShopRequest | undefined,
+  time: WorldTime,
+): Line & { readonly origins: ReadonlySet<string> } {
   const told: ShopMessage[] = [];
+  /** The origins for which the page meant its messages: a browser gives them to no other. */
+  const origins = new Set<string>();
   const hearers: ((event: object) => void)[] = [];
   const opener = {
     closed: false,
-    postMessage(message: ShopMessage) {
+    postMessage(message: ShopMessage, target: string) {
+      origins.add(target);
       if (message.type !== 'ready') told.push({ ...message, at: time.sequence() });
       else if (request) time.timer(0, () => say({ type: 'request', ...request }));
     },
@@ -44,7 +55,7 @@ export function popupLine(origin: string, request: ShopRequest | undefined, time
     for (const hear of hearers) hear({ source: opener, origin: from, data: { vault: 'pay', ...message } });
   };
   const query = `mode=popup&origin=${encodeURIComponent(origin)}`;
-  return { query, told, opener, hear: (one) => void hearers.push(one), say };
+  return { query, told, origins, opener, hear: (one) => void hearers.push(one), say };
 }
 
 /** A link that somebody follows. */

@@ -6,6 +6,7 @@ import { type Line, linkLine, popupLine, type ShopRequest } from './line.ts';
 import { type RecordedVault, recordedVault } from './vault.ts';
 import { makeNew, type Visit, visit } from './visit.ts';
 import { bundlePage, openWindow, type PageBundle } from './window.ts';
+import { bundleWorker, type PayWorker, startWorker } from './worker.ts';
 
 /** Somebody with an account of their own in their browser. */
 export interface Person {
@@ -28,6 +29,8 @@ export interface PayPages {
   popup(device: Device, request: ShopRequest | undefined): Visit;
   /** A link that leads back to `SHOP`. */
   link(device: Device, request: ShopRequest): Visit;
+  /** The payment handler's worker, which opens windows for `SHOP`. */
+  worker(): Promise<PayWorker>;
   /** A popup in which the person has approved. */
   approved(person: Person, request?: ShopRequest): Promise<Visit>;
   minutes(count: number): Promise<void>;
@@ -45,6 +48,7 @@ const RICH = { wei: 10n ** 18n, usdc: 100_000_000n };
 /** How much time passes between looks. */
 const STEP_MS = 250;
 let bundle: Promise<PageBundle> | undefined;
+let workerScript: Promise<string> | undefined;
 let opened = 0;
 
 /** Opens a vault in which nothing has happened. */
@@ -77,6 +81,10 @@ export async function openPayPages(): Promise<PayPages> {
     open: (device, line) => visit(openWindow(page, { device, time, line, ask: vault.ask }), passing),
     popup: (device, request) => pages.open(device, popupLine(SHOP, request, time)),
     link: (device, request) => pages.open(device, linkLine(request, `${SHOP}/`)),
+    async worker() {
+      workerScript ??= bundleWorker();
+      return startWorker(await workerScript, time, SHOP);
+    },
     async approved({ device }, request = orderOf()) {
       const window = pages.popup(device, request);
       await window.press('approve');

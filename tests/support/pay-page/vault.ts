@@ -68,7 +68,7 @@ const BLOCK = 1_000;
 const ENCLAVE = new URL('../../../assets/enclave.wasm', import.meta.url);
 
 /** Opens one in which nothing has happened. */
-export function recordedVault(time: WorldTime): RecordedVault {
+export function recordedVault(time: Pick<WorldTime, 'now'>): RecordedVault {
   const ether = { symbol: 'ETH', decimals: 18, listed: true, balances: new Map() };
   const usdc = { symbol: 'USDC', decimals: 6, listed: true, balances: new Map() };
   const keysOf = new Map<string, { readonly pubKeyX: string; readonly pubKeyY: string }>();

@@ -1,3 +1,4 @@
+import { elementsIn, type FakeElement } from './dom.ts';
 import type { Window } from './window.ts';
 
 /** A window of the confirm page, as somebody uses it who waits for what it shows. */
@@ -14,6 +15,9 @@ export interface Visit extends Omit<Window, 'press' | 'pressIn'> {
   until(what: string, isSo: () => boolean): Promise<void>;
   /** All that could be read so far, as often as it was looked at. */
   seen(): string;
+  /** The field in a list, and the link to a place. */
+  field(id: string): FakeElement | undefined;
+  linkTo(id: string, href: string): FakeElement | undefined;
   /** The outcome in the link back to the shop. */
   outcomeIn(id: 'leave-link' | 'return'): Readonly<Record<string, unknown>>;
 }
@@ -48,6 +52,7 @@ export function visit(window: Window, time: Passing): Visit {
     }
   };
   const element = (id: string) => window.document.byId.get(id);
+  const below = (id: string) => elementsIn(element(id) as FakeElement);
   return {
     ...window,
     until,
@@ -70,6 +75,8 @@ export function visit(window: Window, time: Passing): Visit {
         return window.part() === 'progress' && isCurrent;
       }),
     seen: () => [...seen].join('\n'),
+    field: (id) => below(id).find(({ tag }) => tag === 'input'),
+    linkTo: (id, href) => below(id).find((one) => one.href === href),
     outcomeIn(id) {
       const { hash } = new URL(element(id)?.href ?? '');
       return JSON.parse(Buffer.from(hash.replace('#vault-pay=', ''), 'base64url').toString());

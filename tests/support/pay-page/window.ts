@@ -2,7 +2,7 @@
 // storage, a time that passes when the test says so, and a vault that may be real or recorded.
 import { CREDENTIALS, type Device, on } from '../hostile/device.ts';
 import type { WorldTime } from '../hostile/time.ts';
-import { type FakeDocument, type FakeElement, fakeDocument, pressable, readText } from './dom.ts';
+import { type FakeDocument, type FakeElement, fakeDocument, isShown, pressable, readText } from './dom.ts';
 import type { Line, ShopMessage } from './line.ts';
 
 /** The confirm page as it is shipped: its script, the one that it loads for the screen of accounts, and its markup. */
@@ -73,6 +73,7 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
   const timers = timersOf(time, () => isClosed);
   const close = () => {
     isClosed = true;
+    line.close?.();
     timers.clear();
   };
   const hear = (hearer: (event: object) => void) => line.hear((event) => isClosed || hearer(event));
@@ -91,6 +92,8 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
     }),
     navigator: {
       credentials: credentialsOf(device, () => isClosed),
+      serviceWorker: line.serviceWorker,
+      storage: { persist: async () => ++device.persisted > 0 },
       clipboard: { writeText: async (text: string) => void copied.push(text) },
     },
     indexedDB: { open: (...name: [string, number]) => (isClosed ? {} : device.indexedDB.open(...name)) },
@@ -126,8 +129,8 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
     shownAt: () => shownAt,
     text: (id) => readText(elementOf(document, id)),
     canPress: (id) => {
-      const { hidden, disabled, onclick } = elementOf(document, id);
-      return !isClosed && !hidden && !disabled && onclick !== null;
+      const element = elementOf(document, id);
+      return !isClosed && isShown(element) && !element.disabled && element.onclick !== null;
     },
     press: (id) => press(elementOf(document, id)),
     pressIn(id, which) {
@@ -198,7 +201,8 @@ function credentialsOf(device: Device, isClosed: () => boolean) {
   };
 }
 
-function dateOf(time: WorldTime): DateConstructor {
+/** `Date` at a world's time. */
+export function dateOf(time: WorldTime): DateConstructor {
   return new Proxy(Date, {
     construct: (target, args) => new target(...((args.length > 0 ? args : [time.now()]) as [number])),
     get: (target, name) => (name === 'now' ? time.now : Reflect.get(target, name)),
