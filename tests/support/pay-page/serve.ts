@@ -1,0 +1,31 @@
+import { startVault } from '../vault.ts';
+import { type RecordedVault, recordedVault } from './vault.ts';
+
+/** The confirm page for a browser: the files and words of a real vault, and recorded answers of its chain. */
+export interface ServedPages {
+  readonly origin: string;
+  readonly vault: RecordedVault;
+  stop(): Promise<void>;
+}
+
+/** Serves it on loopback. */
+export async function servePayPages(): Promise<ServedPages> {
+  const t = await startVault();
+  const vault = recordedVault({ now: Date.now });
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      if (RECORDED.test(pathname)) return vault.ask(pathname + search, { body: await request.text() });
+      return fetch(`${t.url}${pathname}${search}`, { headers: { 'accept-encoding': 'identity' } });
+    },
+  });
+  const stop = async () => {
+    await server.stop(true);
+    await t.stop();
+  };
+  return { origin: `http://localhost:${server.port}`, vault, stop };
+}
+
+const RECORDED = /^\/(?:pay\/(?:config|token|fees|outcome)$|api\/)/;
