@@ -6,8 +6,8 @@ export const USUAL_OF_LONG: readonly string[] = [
   'tests/journeys/main.test.ts',
   'tests/journeys/account.test.ts',
   'tests/journeys/console-lists.test.ts',
+  'tests/journeys/documented-shop.test.ts',
   'tests/journeys/landing.test.ts',
-  'tests/journeys/pay-link.test.ts',
   'tests/journeys/register.test.ts',
   'tests/torture/torture.test.ts',
 ];
