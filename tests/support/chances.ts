@@ -27,7 +27,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'journeys/entry-point-09': 1,
   'journeys/main': 1,
   'journeys/pay-discovery': 1,
-  'journeys/pay-hostile': 1,
   'journeys/prometheus': 1,
   'journeys/published-clients': 1,
   'journeys/register': 3,

@@ -1,5 +1,5 @@
-import type { BrowserContext, Page } from 'puppeteer-core';
-import type { Passkeys, PayData, PayWorld, UpstreamCall } from './pay.ts';
+import type { Page } from 'puppeteer-core';
+import type { PayWorld, UpstreamCall } from './pay.ts';
 
 /** Operations that the bundler was sent and does not have. */
 export interface Kept {
@@ -28,26 +28,6 @@ export function keepSent({ upstream }: Pick<PayWorld, 'upstream'>, answer: objec
 }
 
 const TAKEN = { result: `0x${'cd'.repeat(32)}` };
-
-/** What a shop asks for by a link. */
-export interface Order {
-  readonly id: string;
-  readonly data: PayData;
-}
-
-/** Opens the confirm page by a link. */
-export async function openLink(
-  world: PayWorld,
-  passkeys: Passkeys,
-  order: Order,
-  browser: Pick<BrowserContext, 'newPage'> = world.own.browser,
-): Promise<Page> {
-  const text = btoa(JSON.stringify({ ...order, returnUrl: `${world.shop}/` }));
-  const page = await browser.newPage();
-  await passkeys.attach(page);
-  await page.goto(`${world.origin}/pay/confirm?mode=redirect&request=${encodeURIComponent(text)}`);
-  return page;
-}
 
 /** Moves a page's own clock on. */
 export function skip(page: Page, ms: number): Promise<void> {

@@ -49,14 +49,12 @@ export interface PayWorld {
 
 /**
  * The line to the bundler: `down` answers 503, `deaf` passes on and loses the answer, `refusing` answers a JSON-RPC
- * error, `swallowing` says yes and passes nothing on; of some methods.
+ * error; of some methods.
  */
 export interface Upstream {
-  mode: 'up' | 'down' | 'deaf' | 'refusing' | 'swallowing';
+  mode: 'up' | 'down' | 'deaf' | 'refusing';
   methods: readonly string[];
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[];
-  /** What becomes of the results of a method; absent, all are passed on as they are. */
-  lie: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined;
   /** Answers a call in the bundler's place, by `{ result }` or `{ error }`; `pass` asks the bundler. */
   answer: ((call: UpstreamCall) => Promise<object | undefined>) | undefined;
   /** Sets both; without arguments all is well again. */
@@ -161,12 +159,10 @@ function startLine(target: string) {
     mode: 'up',
     methods: [],
     calls: [],
-    lie: undefined,
     answer: undefined,
     set(mode = 'up', ...methods) {
       upstream.mode = mode;
       upstream.methods = methods;
-      upstream.lie = undefined;
       upstream.answer = undefined;
     },
   };
@@ -182,19 +178,13 @@ function startLine(target: string) {
       if (isHit && upstream.mode === 'down') return new Response('down', { status: 503 });
       const error = { code: -32501, message: 'no' };
       if (isHit && upstream.mode === 'refusing') return Response.json({ jsonrpc: '2.0', id, error });
-      if (isHit && upstream.mode === 'swallowing') return Response.json({ jsonrpc: '2.0', id, result: '0x' });
       const headers = { 'content-type': 'application/json' };
       const pass = async () => (await fetch(target, { method: 'POST', headers, body })).json() as Promise<object>;
       const own = await upstream.answer?.({ method, params, pass });
       if (own) return Response.json({ jsonrpc: '2.0', id, ...own });
       const answer = await fetch(target, { method: 'POST', headers, body });
       if (isHit && upstream.mode === 'deaf') return new Response('lost', { status: 502 });
-      const text = await answer.text();
-      if (!upstream.lie) return new Response(text, { headers });
-      const { result, ...message } = JSON.parse(text) as { result?: unknown };
-      return Response.json(
-        result === undefined ? message : { ...message, result: upstream.lie(method, result, params) },
-      );
+      return new Response(await answer.text(), { headers });
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, upstream, stop: () => server.stop(true) };
