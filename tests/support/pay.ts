@@ -65,8 +65,6 @@ export interface Upstream {
 interface PayWorldOptions extends ChainOptions {
   readonly more?: Readonly<Record<string, string>>;
   readonly mail?: Mailer;
-  /** Puts something between the vault and its node, whose URL it answers. */
-  readonly node?: (url: string) => string;
   /** Whether its browser shows pages only, and no payment handler. */
   readonly pagesOnly?: boolean;
 }
@@ -80,7 +78,7 @@ export interface UpstreamCall {
 
 /** Starts it all; about three seconds. */
 export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWorld> {
-  const { more = {}, mail, node, pagesOnly = false, ...options } = given;
+  const { more = {}, mail, pagesOnly = false, ...options } = given;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -95,7 +93,7 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
     advance: () => Promise.reject(new Error('this clock goes by itself')),
   };
   const vars = {
-    ...chainVars(node?.(chain.url) ?? chain.url, contracts),
+    ...chainVars(chain.url, contracts),
     BUNDLER_URL: line.url,
     ...LOCAL_MONEY,
     RATE_LIMIT_PROXY_PER_IP: '100000',

@@ -16,6 +16,8 @@ export interface LyingBundler {
   readonly url: string;
   /** How many of a thousand answers are false; 0 makes it an honest one. */
   rate: number;
+  /** What it estimates. */
+  gas: Readonly<Record<string, string>>;
   /** How often it did what. */
   readonly tally: Readonly<Record<string, number>>;
   /** Puts what is due into the node's pool; a block then holds it. */
@@ -87,10 +89,10 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
     eth_supportedEntryPoints: () => ({ result: [entryPoint] }),
     eth_estimateUserOperationGas([raw]) {
       const draw = drawFor(`estimate ${(raw as { nonce: string }).nonce}`);
-      if (draw.below(1000) >= liar.rate) return { result: GAS };
+      if (draw.below(1000) >= liar.rate) return { result: liar.gas };
       count('estimate', tally);
       if (draw.below(3) === 0) return { error: refusalFor(draw) };
-      return draw.below(2) === 0 ? undefined : { result: { ...GAS, preVerificationGas: '0x5af3107a4000' } };
+      return draw.below(2) === 0 ? undefined : { result: { ...liar.gas, preVerificationGas: '0x5af3107a4000' } };
     },
     async pm_sponsorUserOperation(params) {
       const url = options.sponsor();
@@ -164,6 +166,7 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
   const liar: LyingBundler = {
     url: `http://127.0.0.1:${server.port}`,
     rate: 0,
+    gas: GAS,
     tally,
     include,
     async reconsider() {

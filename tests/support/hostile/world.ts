@@ -1,6 +1,6 @@
 import { Hex } from 'ox';
 import { type Enclave, loadEnclave } from '../../../client/wallet/enclave.ts';
-import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
+import { type Chain, type ChainOptions, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { deployEntryPoints } from '../../../scripts/dev-stack/entrypoints.ts';
 import { type Paymaster, startPaymaster } from '../../../scripts/dev-stack/paymaster.ts';
@@ -50,13 +50,15 @@ const BUNDLER_RATE = 450;
 export async function startHostileWorld({
   seed,
   hasWitness = false,
+  hardfork,
   vars = {},
 }: {
   readonly seed: number;
   readonly hasWitness?: boolean;
+  readonly hardfork?: ChainOptions['hardfork'];
   readonly vars?: Readonly<Record<string, string>>;
 }): Promise<HostileWorld> {
-  const chain = await startChain({ startsAt });
+  const chain = await startChain({ startsAt, ...(hardfork ? { hardfork } : {}) });
   const contracts = await deployContracts(chain.rpc);
   await deployEntryPoints(chain.rpc);
   await placeUsdc(chain.rpc);
