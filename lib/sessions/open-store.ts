@@ -18,22 +18,18 @@ const IP_HAS_ROOM = fewerThan(
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
 
-/** True if a session may be opened. */
-const ADMITS = `NOT ${IS_TAKEN} AND ${IP_HAS_ROOM} AND ${SITE_HAS_ROOM}`;
-
-const ADMITS_INVITED = `${MAY_REGISTER} AND ${ADMITS}`;
-
 /** Spends the use of an invite that `insertSession`, later in the batch, needs; nothing where it needs none. */
 export function spendForSession(session: NewSession): readonly Statement[] {
   const { admission, identifier, app, now } = session;
   if (!admission) return [];
-  const condition = { sql: ADMITS_INVITED, args: admissionArgsOf(session, ADMITS_INVITED) };
+  const { admits } = textsOf(session);
+  const condition = { sql: admits, args: admissionArgsOf(session, admits) };
   return [spendInvite(admission, { identifier, app, now }, condition)];
 }
 
 /** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
 export function emitReplaced(session: NewSession): Statement {
-  const { lapsed, replaced } = session.admission ? WITH_INVITE : WITHOUT_INVITE;
+  const { lapsed, replaced } = textsOf(session);
   const parts = session.ledTo === '' ? lapsed : replaced;
   return emitEvents(parts, admissionArgsOf(session, emitEvents(parts, {}).sql));
 }
@@ -53,19 +49,23 @@ const OPENED = [...CREATED, sessionRows('session.linked', `${OPENED_ROW} AND lin
  */
 export function insertSession(session: NewSession): Statement {
   const { expiresAt, askAt } = session;
-  const sql = (session.admission ? WITH_INVITE : WITHOUT_INVITE).insert;
+  const sql = textsOf(session).insert;
   return { sql, args: { ...admissionArgsOf(session, sql), expires_at: expiresAt, ask_at: askAt } };
 }
 
-// Built once: the engine finds a statement by its text, which costs more the newer the text is.
-const WITHOUT_INVITE = textsOf(ADMITS);
-const WITH_INVITE = textsOf(ADMITS_INVITED);
+function textsOf({ admission, share }: NewSession): Texts {
+  const [alone, sharing] = admission ? WITH_INVITE : WITHOUT_INVITE;
+  return share.network === null ? alone : sharing;
+}
 
-/** The parts of the batch that say who may open a session. */
-function textsOf(admits: string) {
+/** The texts that say who may open a session, with an invite or without, and of a /48 with a share or not. */
+function createTexts(isInvited: boolean, isSharing: boolean) {
+  const hasRoom = `${IP_HAS_ROOM}${isSharing ? ` AND ${SITE_HAS_ROOM}` : ''}`;
+  const admits = `${isInvited ? `${MAY_REGISTER} AND ` : ''}NOT ${IS_TAKEN} AND ${hasRoom}`;
   const row = `FROM sessions WHERE identifier = :identifier AND ${admits}`;
   const lapsed = [sessionRows('session.lapsed', `${row} AND NOT ${SESSION_IS_LIVE}`)];
   return {
+    admits,
     lapsed,
     // Without an alias nothing is taken over, and nothing linked: the parts for that are left out.
     replaced: [...lapsed, takenOverRows(`${row} AND ${SESSION_IS_LIVE}`)],
@@ -79,8 +79,18 @@ function textsOf(admits: string) {
     app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
     ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
     ask_at = excluded.ask_at, asks = 0`,
+    refusal: `SELECT ${isInvited ? `NOT ${MAY_REGISTER} AS not_admitted, ` : ''}${IS_TAKEN} AS taken,
+      NOT ${IP_HAS_ROOM} AS ip_full, ${EARLIEST_LAPSE} AS earliest_lapse${isSharing ? `, ${SITE_ROOM}` : ''}
+      WHERE changes() = 0`,
   };
 }
+
+type Texts = ReturnType<typeof createTexts>;
+
+// Built once: the engine finds a statement by its text, which costs more the newer the text is. The share of a /48 is
+// in the texts of those alone that have one: each text that names an argument pays for it.
+const WITHOUT_INVITE = [createTexts(false, false), createTexts(false, true)] as const;
+const WITH_INVITE = [createTexts(true, false), createTexts(true, true)] as const;
 
 /** The arguments that a text names. */
 function admissionArgsOf(session: NewSession, sql: string) {
@@ -96,11 +106,6 @@ function admissionArgsOf(session: NewSession, sql: string) {
  * `fullSite` reads the rest. No row if the statement before, `emitOpened`, had something to report.
  */
 export function selectRefusal(session: NewSession): Statement {
-  const sql = session.admission ? SELECT_INVITED_REFUSAL : SELECT_REFUSAL;
+  const sql = textsOf(session).refusal;
   return { sql, args: admissionArgsOf(session, sql) };
 }
-
-const REFUSAL = `${IS_TAKEN} AS taken, NOT ${IP_HAS_ROOM} AS ip_full, ${EARLIEST_LAPSE} AS earliest_lapse,
-  ${SITE_ROOM}`;
-const SELECT_REFUSAL = `SELECT ${REFUSAL} WHERE changes() = 0`;
-const SELECT_INVITED_REFUSAL = `SELECT NOT ${MAY_REGISTER} AS not_admitted, ${REFUSAL} WHERE changes() = 0`;
