@@ -149,7 +149,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const metrics = openMetrics(env);
   const owner = randomId(random);
-  const shared = createShared(config, isPrepared);
+  const shared = createShared(config, isPrepared, env.database.damage);
   const { known, open } = shared;
   const people = createPeople(config, env.operatorFiles);
   const outside = { config, clock, random, log, metrics, fetch, brandOf: people.brandOf, wordsOf: people.wordsOf };

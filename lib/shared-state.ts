@@ -7,7 +7,7 @@ import { createRegistryCodeFacts, type RegistryCodeFacts } from './chain/registr
 import { createRegistryFacts, type RegistryFacts } from './chain/registry-version.ts';
 import { createWitnessFacts, type WitnessFacts } from './chain/witness.ts';
 import type { Config } from './config/config.ts';
-import type { Damage } from './db/damage.ts';
+import type { Damage } from './db/database.ts';
 import type { Outages, Schema } from './db/store.ts';
 import { createDoctorFacts, type DoctorFacts } from './doctor/service.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
@@ -48,9 +48,9 @@ export interface Shared {
   readonly doctor: DoctorFacts;
 }
 
-/** Nothing known yet, but perhaps that the tables are up to date. */
-export function createShared(config: Config, isCurrent: boolean): Shared {
-  const known = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), damage: {} };
+/** Nothing known yet, but perhaps that the tables are up to date, and what the host knows. */
+export function createShared(config: Config, isCurrent: boolean, damage: Damage = {}): Shared {
+  const known = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), damage };
   const own = { known, open: { streams: 0 } };
   return addLazily(own, {
     factoryFacts: () => createFactoryFacts(config),

@@ -1,8 +1,7 @@
 import { systemClock } from '../../lib/base/clock.ts';
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { type Damage, refuseOnceDamaged } from '../../lib/db/damage.ts';
-import type { Database } from '../../lib/db/database.ts';
+import type { Damage, Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { cacheOfMemory } from '../storage/cache.ts';
 import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
@@ -21,10 +20,7 @@ export interface ServingDatabase extends Database {
   /** Chooses where they run, and starts that. */
   chooseWriter(): Promise<void>;
   startWriter(): void;
-  /**
-   * Reads the whole embedded database in the background, if the last process on it did not close it. Once damage is
-   * found, every write throws `SQLITE_CORRUPT`.
-   */
+  /** Reads the whole embedded database in the background, if the last process on it did not close it. */
   startCheck(): Promise<void>;
   /** Resolves with the reason once nothing can be written any more. */
   readonly ended: Promise<Error>;
@@ -47,10 +43,10 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     log,
   });
   const damage: Damage = {};
-  const { execute, batch } = refuseOnceDamaged(database, damage, () => database.keepLog(true));
   return {
-    execute,
-    batch,
+    execute: database.execute,
+    batch: database.batch,
+    damage,
     migrationsMade,
     durable,
     writing: writing.state,
@@ -58,7 +54,10 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     startWriter: writing.start,
     startCheck: () => (database.file.wasLeftOpen ? checkFile(database, damage, log) : Promise.resolve()),
     ended: writing.ended,
-    close: writing.close,
+    close() {
+      if (damage.found !== undefined) database.keepLog(true);
+      return writing.close();
+    },
   };
 }
 

@@ -66,6 +66,13 @@ export interface Result {
   readonly rowsAffected: number;
 }
 
+/** What was found damaged of a database: for good, until the process ends. */
+export interface Damage {
+  found?: string;
+  /** Whether it was reported. */
+  isReported?: boolean;
+}
+
 /**
  * The database port of both engines; `Client` of `@libsql/client` fits it. `batch` runs in one transaction, all or
  * nothing. Deliberately no `transaction`: an open local write transaction makes every other write fail.
@@ -73,6 +80,8 @@ export interface Result {
 export interface Database {
   /** `file` if absent. With another one, such as `http`, each call is a request to a server. */
   readonly protocol?: string;
+  /** What its host and the stores on it tell each other of its damage. */
+  readonly damage?: Damage;
   execute(statement: { sql: string; args: Record<string, Value> }): Promise<Result>;
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }

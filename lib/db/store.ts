@@ -4,8 +4,8 @@ import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
 import { bind } from './bind.ts';
-import { type Damage, refuseOnceDamaged } from './damage.ts';
-import type { Database, Result, Row, Statement, Store, Together } from './database.ts';
+import { refuseOnceDamaged } from './damage.ts';
+import type { Damage, Database, Result, Row, Statement, Store, Together } from './database.ts';
 import { asUnavailable } from './errors.ts';
 import { type Commit, createCommit } from './group-commit.ts';
 import type { Kind } from './joined-writes.ts';
@@ -70,9 +70,9 @@ export function createStore({
   const pool = createPool({ clock, metrics, maxConnections });
   const gauge = metrics.gauge('vault_db_damaged');
   gauge.set(damage.found === undefined ? 0 : 1);
-  const whole = refuseOnceDamaged(database, damage, ({ message }) => {
+  const whole = refuseOnceDamaged(database, damage, (cause) => {
     gauge.set(1);
-    log({ level: 'error', event: 'database_damaged', message: RESTORE, cause: message });
+    log({ level: 'error', event: 'database_damaged', message: RESTORE, cause });
   });
   const engine = pooled(whole, pool.run);
   const ask = createAsk(engine, { clock, maxConnections });

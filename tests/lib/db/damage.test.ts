@@ -6,7 +6,7 @@ import { systemClock } from '../../../lib/base/clock.ts';
 import { DatabaseUnavailable } from '../../../lib/base/error.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import type { Damage } from '../../../lib/db/damage.ts';
+import type { Damage } from '../../../lib/db/database.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
