@@ -17,21 +17,27 @@ export const ENCLAVE_FILE = join(ROOT, 'assets/enclave.wasm');
  */
 export const ENCLAVE_ARGUMENTS = ['assets/enclave/index.ts', '--config', 'assets/enclave/asconfig.json'] as const;
 
-/** The bytes of the module, made of the sources as they are; some seconds. Throws what the compiler says. */
-export async function compileEnclave(): Promise<Uint8Array> {
+/** The module, and its text in WebAssembly's own language. */
+export interface CompiledEnclave {
+  readonly module: Uint8Array;
+  readonly text: string;
+}
+
+/** Compiles the sources as they are; some seconds. Throws what the compiler says. */
+export async function compileEnclave(): Promise<CompiledEnclave> {
   // Imported here because loading the compiler takes a while.
   const { createMemoryStream, main } = await import('assemblyscript/asc');
   const stderr = createMemoryStream();
-  let made: Uint8Array | undefined;
-  const writeModule = (name: string, contents: Uint8Array | string) => {
-    if (name === 'enclave.wasm' && typeof contents !== 'string') made = Uint8Array.from(contents);
+  let module: Uint8Array | undefined;
+  let text = '';
+  const write = (_name: string, contents: Uint8Array | string) => {
+    if (typeof contents === 'string') text = contents;
+    else module = Uint8Array.from(contents);
   };
-  const { error } = await main([...ENCLAVE_ARGUMENTS, '--baseDir', ROOT, '--outFile', 'enclave.wasm'], {
-    stderr,
-    writeFile: writeModule,
-  });
-  if (error || !made) throw new Error(`${error?.message ?? 'The compiler made nothing'}\n${stderr.toString()}`);
-  return made;
+  const outputs = ['--outFile', 'enclave.wasm', '--textFile', 'enclave.wat'];
+  const { error } = await main([...ENCLAVE_ARGUMENTS, '--baseDir', ROOT, ...outputs], { stderr, writeFile: write });
+  if (error || !module) throw new Error(`${error?.message ?? 'The compiler made nothing'}\n${stderr.toString()}`);
+  return { module, text };
 }
 
 /** Bytes, bytes when compressed, and hash. */
@@ -41,7 +47,7 @@ function describe(module: Uint8Array): string {
 }
 
 if (import.meta.main) {
-  const module = await compileEnclave();
+  const { module } = await compileEnclave();
   await writeFile(ENCLAVE_FILE, module);
   console.log(`assets/enclave.wasm: ${describe(module)}`);
 }

@@ -2,8 +2,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { compileEnclave, ENCLAVE_ARGUMENTS, ENCLAVE_FILE } from '../../../scripts/enclave.ts';
-import { temporaryFolder } from '../../support/databases.ts';
+import { ENCLAVE_FILE } from '../../../scripts/enclave.ts';
 import { ENCLAVE_CALLS, openEnclave, WINDOW_BYTES } from '../../support/enclave.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
@@ -17,25 +16,6 @@ let module: WebAssembly.Module;
 beforeAll(async () => {
   module = await WebAssembly.compile(committed);
 });
-
-test('the committed module is what the sources make under Bun (`bun scripts/enclave.ts`)', async () => {
-  expect(Buffer.compare(await compileEnclave(), committed)).toBe(0);
-});
-
-const node = Bun.which('node');
-if (node) {
-  test('and under Node, byte for byte', () => {
-    const folder = temporaryFolder();
-    const made = join(folder.path, 'enclave.wasm');
-    const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
-    const { exitCode, stderr } = Bun.spawnSync([node, compiler, ...ENCLAVE_ARGUMENTS, '--outFile', made], {
-      cwd: ROOT,
-    });
-    expect([exitCode, stderr.toString()]).toEqual([0, '']);
-    expect(Buffer.compare(readFileSync(made), committed)).toBe(0);
-    folder.remove();
-  });
-} else console.log('Without node the module is compiled by Bun alone.');
 
 test('it imports nothing, and exports calls alone: no memory, no table', () => {
   expect(WebAssembly.Module.imports(module)).toEqual([]);

@@ -7,7 +7,7 @@ import { openEnclave } from '../../support/enclave.ts';
 import { openInside } from '../../support/enclave-inside.ts';
 import { isLong } from '../../support/long.ts';
 
-const SEEDS = isLong ? 10_000 : 1_000;
+const SEEDS = isLong ? 10_000 : 200;
 
 const inside = await openInside();
 const { call, put } = openEnclave();
@@ -84,7 +84,7 @@ test(`${SEEDS} seeds and messages: signatures as @noble/curves makes them; verif
 }, 120_000);
 
 test('signatures verify in node:crypto, and what does not there does not here', () => {
-  manyTimes(1000, (draw) => {
+  manyTimes(SEEDS, (draw) => {
     const [seed, message] = [draw.bytes(32), draw.upTo(300)];
     const [key, signature] = [publicKey(seed), sign(seed, message)];
     if (draw.below(2)) signature[draw.below(64)] = draw.below(256);

@@ -5,7 +5,10 @@ import { aliasHash, didHash } from '../../../lib/identity/did.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
 import { type Draw, manyTimes } from '../../support/draw.ts';
 import { openEnclave, REFUSED } from '../../support/enclave.ts';
+import { isLong } from '../../support/long.ts';
 import { createPasskey } from '../../support/passkey.ts';
+
+const DRAWS = isLong ? 10_000 : 1_000;
 
 const { call, put, get } = openEnclave();
 const OUT = 6000;
@@ -22,8 +25,8 @@ describe('names', () => {
     expect(hashed('did_hash', 'alice')).toBe('0x9c0257114eb9399a2985f8e75dad7600c5d89fe3824ffa99ec1c3eb8bf3b0501');
   });
 
-  test('10,000 draws as the server and as ox', () => {
-    manyTimes(10_000, (draw) => {
+  test(`${DRAWS} draws as the server and as ox`, () => {
+    manyTimes(DRAWS, (draw) => {
       const text = String.fromCodePoint(...Array.from({ length: draw.below(60) }, () => draw.below(0xd800)));
       const ofHex = Hash.keccak256(Bytes.fromString(Hex.fromString(text).slice(2)), { as: 'Hex' });
       expect([hashed('alias_hash', text), aliasHash(text)]).toEqual([ofHex, ofHex]);
@@ -100,8 +103,8 @@ describe('user operations', () => {
     return [whole, Hex.fromBytes(get(OUT, 32))];
   }
 
-  test.each(['0.7', '0.8'] as const)('10,000 draws as ox for EntryPoint v%s', (entryPointVersion) => {
-    manyTimes(10_000, (draw) => {
+  test.each(['0.7', '0.8'] as const)(`${DRAWS} draws as ox for EntryPoint v%s`, (entryPointVersion) => {
+    manyTimes(DRAWS, (draw) => {
       const [operation, entryPointAddress, chainId] = [drawOperation(draw), address(draw), draw.below(2 ** 31)];
       const want = UserOperation.hash(operation, { chainId, entryPointAddress, entryPointVersion });
       expect(hashes(operation, entryPointAddress, chainId, entryPointVersion)).toEqual([want, want]);
@@ -152,8 +155,8 @@ describe('WebAuthn assertions', () => {
     }
   });
 
-  test('10,000 draws as ox encodes them', () => {
-    manyTimes(10_000, (draw) => {
+  test(`${DRAWS} draws as ox encodes them`, () => {
+    manyTimes(DRAWS, (draw) => {
       const [authenticatorData, word] = [draw.bytes(37 + draw.below(100)), () => draw.bytes(32).fill(0x11, 0, 1)];
       const pairs = ['"type":"webauthn.get"', '"challenge":"abc"', `"more":"${draw.below(10 ** 6)}"`];
       const clientDataJSON = `{${pairs.sort(() => draw.below(3) - 1).join(',')}}`;

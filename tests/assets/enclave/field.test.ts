@@ -5,6 +5,9 @@ import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { type Draw, manyTimes } from '../../support/draw.ts';
 import { openInside } from '../../support/enclave-inside.ts';
+import { isLong } from '../../support/long.ts';
+
+const DRAWS = isLong ? 3_000 : 500;
 
 const inside = await openInside();
 const [A, B, C, D, OUT] = [0, 64, 128, 192, 256];
@@ -53,7 +56,7 @@ describe.each(MODULI)('modulo %s', (_name, m, reduction) => {
 
   test('sums, differences and products are those of whole numbers', () => {
     start();
-    manyTimes(3000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const [a, b] = [drawNumber(draw, m), drawNumber(draw, m)];
       expect([a, b, run('times', a, b)]).toEqual([a, b, modulo(a * b, m)]);
       expect([a, b, run('plus', a, b)]).toEqual([a, b, modulo(a + b, m)]);
@@ -75,7 +78,7 @@ describe.each(MODULI)('modulo %s', (_name, m, reduction) => {
     // Montgomery's reduction by any modulus is for scalars, whose limbs are small.
     const bound = reduction === 0 ? 2 : 9;
     const divided = reduction < 2 ? power(1n << 260n, m - 2n, m) : 1n;
-    manyTimes(2000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const [a, b, c, d] = [A, B, C, D].map((at) => putLimbs(at, drawLimbs(draw, bound))) as Four;
       for (const [name, value, places] of [
         ['raw', a * b, [A, B]],

@@ -10,8 +10,9 @@ import {
 } from '../../support/enclave.ts';
 import { drawArguments, reachOf, type Stretch } from '../../support/enclave-arguments.ts';
 import { makeSeeds } from '../../support/enclave-seeds.ts';
+import { isLong } from '../../support/long.ts';
 
-const RUNS = 400;
+const RUNS = isLong ? 400 : 100;
 const SEEDS = makeSeeds();
 
 /** A module with a key of every curve in its first slots, and both streams started. */

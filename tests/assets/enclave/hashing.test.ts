@@ -5,6 +5,9 @@ import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { manyTimes } from '../../support/draw.ts';
 import { openEnclave, REFUSED } from '../../support/enclave.ts';
+import { isLong } from '../../support/long.ts';
+
+const DRAWS = isLong ? 10_000 : 1_000;
 
 const { call, put, get } = openEnclave();
 const [KEY, SALT, INPUT, OUT] = [0, 1024, 2048, 8000];
@@ -128,9 +131,9 @@ test('HKDF-SHA-256: RFC 5869 appendix A', () => {
   );
 });
 
-describe('10,000 draws', () => {
+describe(`${DRAWS} draws`, () => {
   test('SHA-256 and HMAC as node:crypto', () => {
-    manyTimes(10_000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const [key, input] = [draw.upTo(150), draw.upTo(300)];
       expect(sha256(input)).toBe(createHash('sha256').update(input).digest('hex'));
       expect(hmac(key, input)).toBe(createHmac('sha256', key).update(input).digest('hex'));
@@ -138,21 +141,21 @@ describe('10,000 draws', () => {
   });
 
   test('Keccak-256 as @noble/hashes', () => {
-    manyTimes(10_000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const input = draw.upTo(400);
       expect(keccak256(input)).toBe(hex(keccak_256(input)));
     });
   });
 
   test('HKDF as @noble/hashes', () => {
-    manyTimes(10_000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const [ikm, salt, info, n] = [draw.upTo(80), draw.upTo(80), draw.upTo(80), draw.below(100)];
       expect(derive(ikm, salt, info, n)).toBe(hex(n === 0 ? new Uint8Array() : hkdf(nobleSha256, ikm, salt, info, n)));
     });
   });
 
   test('streams of any pieces as the hash of the whole', () => {
-    manyTimes(10_000, (draw) => {
+    manyTimes(DRAWS, (draw) => {
       const input = draw.upTo(500);
       const piece = () => 1 + draw.below(200);
       expect(stream('sha256', input, piece)).toBe(createHash('sha256').update(input).digest('hex'));

@@ -5,7 +5,9 @@ import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { type Draw, manyTimes } from '../../support/draw.ts';
 import { openEnclave, REFUSED } from '../../support/enclave.ts';
+import { isLong } from '../../support/long.ts';
 
+const KEYS = isLong ? 200 : 30;
 const ENTROPY = 0;
 const OUT = 4096;
 const [P256, SECP256K1, ED25519] = [0, 1, 2];
@@ -56,7 +58,7 @@ function verifies(curve: number, key: string, input: Uint8Array, signature: Uint
 describe('a new key', () => {
   test('is made of its entropy as FIPS 186-5 A.2.1 and RFC 8032 say, and the entropy wiped', () => {
     const enclave = open();
-    manyTimes(200, (draw) => {
+    manyTimes(KEYS, (draw) => {
       for (const curve of CURVES) {
         const entropy = draw.bytes(entropyBytes(curve));
         const slot = enclave.make(curve, entropy);
@@ -152,7 +154,7 @@ describe('signing', () => {
 
   test.each(CURVES)('on curve %d is taken by @noble/curves, low s only, and tells the parity', (curve) => {
     const enclave = open();
-    manyTimes(100, (draw: Draw) => {
+    manyTimes(KEYS, (draw: Draw) => {
       const slot = enclave.make(curve, draw.bytes(entropyBytes(curve)));
       const key = enclave.publicKey(slot);
       const input = curve === ED25519 ? draw.upTo(200) : draw.bytes(32);
@@ -170,7 +172,7 @@ describe('signing', () => {
 
   test.each(CURVES)('a UCAN on curve %d signs the payload, with ECDSA its SHA-256', (curve) => {
     const enclave = open();
-    manyTimes(50, (draw: Draw) => {
+    manyTimes(KEYS, (draw: Draw) => {
       const slot = enclave.make(curve, draw.bytes(entropyBytes(curve)));
       const payload = draw.upTo(1000);
       const [answer, signature] = enclave.sign('ucan_sign', slot, payload);
