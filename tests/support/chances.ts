@@ -4,10 +4,8 @@
 /** `Bun.sleep` of 10 ms and more. Wait by `until` for what is asserted; a pause within a loop of one's own counts too. */
 export const SLEEPS: Readonly<Record<string, number>> = {
   'bench/frame/load': 1,
-  'client/payments-runtimes': 1,
   'client/vault/events': 3,
   'client/vault/register-code': 1,
-  'client/vault/runtimes': 1,
   'commands/backup/every': 1,
   'commands/backup/restore': 1,
   'commands/mail/smtp': 1,
@@ -49,6 +47,8 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'races/streams': 1,
   'races/webhooks': 3,
   'routes/dids': 1,
+  'runtimes/client': 1,
+  'runtimes/payments': 1,
   'runtimes/workerd': 1,
   'scripts/dev-stack/bundler': 1,
   'scripts/dev-stack/shop-receipts': 1,
@@ -60,8 +60,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
 
 /** `freePort()`: any connection may take the port before the program does. Ask for port 0, and read where it listens. */
 export const FREE_PORTS: Readonly<Record<string, number>> = {
-  'client/payments-runtimes': 1,
-  'client/vault/runtimes': 1,
   'commands/doctor/doctor': 1,
   'commands/serve/admin': 1,
   'commands/serve/rest': 2,
@@ -78,6 +76,8 @@ export const FREE_PORTS: Readonly<Record<string, number>> = {
   'journeys/webhooks': 1,
   'lib/ucan/ed25519': 1,
   'packaging/debian': 1,
+  'runtimes/client': 1,
   'runtimes/node': 1,
+  'runtimes/payments': 1,
   'scripts/dev-stack/chain': 1,
 };

@@ -6,7 +6,7 @@ import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/b
 import { temporaryFolder } from '../support/databases.ts';
 import { programOf } from '../support/runtime.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
-import { runChecks } from './checks.ts';
+import { runChecks } from './enclave-checks.ts';
 
 const WASM = join(import.meta.dir, '../../assets/enclave.wasm');
 const wasm = readFileSync(WASM);
@@ -32,7 +32,7 @@ afterAll(async () => {
 /** A script of the client and its checks, for a runtime that is not this one. */
 async function bundle(name: string, source: string): Promise<string> {
   const entry = join(folder.path, `${name}.ts`);
-  await Bun.write(entry, `import { runChecks } from '${join(import.meta.dir, 'checks.ts')}';\n${source}`);
+  await Bun.write(entry, `import { runChecks } from '${join(import.meta.dir, 'enclave-checks.ts')}';\n${source}`);
   await Bun.build({ entrypoints: [entry], outdir: folder.path, target: 'browser', format: 'esm' });
   return join(folder.path, `${name}.js`);
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { freePort } from '../../../scripts/dev-stack/port.ts';
-import { startListening } from '../../support/program.ts';
-import { makeProject, type Project, programOf } from '../../support/runtime.ts';
-import { startVault, type TestVault } from '../../support/vault.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
+import { startListening } from '../support/program.ts';
+import { makeProject, type Project, programOf } from '../support/runtime.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
 let project: Project;
