@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
 import { OPERATOR } from '../support/events.ts';
+import { isLong } from '../support/long.ts';
 import { SEED } from '../support/seed.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
-const RUNS = 150;
+const RUNS = isLong ? 150 : 30;
 
 /** What the specification lets a caller see go wrong because of the request alone. */
 const REFUSALS = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429];

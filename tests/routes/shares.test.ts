@@ -46,20 +46,20 @@ const limitsShown = async (t: TestVault, kind?: string): Promise<{ kind: string;
   (await t.call('GET /v1/console/limits', kind ? { kind } : {}, OPERATOR)).body.limits;
 const read = (t: TestVault, from: string) => t.from(from).call('GET /api/aliases/check', { alias: 'alice' });
 
-test('10,000 mailboxes from 336 /64 of one /48: 500 open, and another network still opens one (S7)', async () => {
+test('1,500 mailboxes from 336 /64 of one /48: 500 open, and another network still opens one (S7)', async () => {
   const t = await open();
-  const replies = await many(10_000, (n) => mailbox(t, client(n % 336), n));
+  const replies = await many(1_500, (n) => mailbox(t, client(n % 336), n));
   expect([countOf(replies, 201), limitsOf(replies)]).toEqual([500, ['joins-per-network']]);
   expect(replies.at(-1)?.body.retry_after).toBe(3_600);
   const elsewhere = [await mailbox(t, client(1, 2), 20_000), await mailbox(t, IPV4, 20_001)];
   expect(elsewhere.map(({ status }) => status)).toEqual([201, 201]);
   await t.clock.advance(HOUR_MS);
   expect((await mailbox(t, client(1), 20_002)).status).toBe(201);
-}, 30_000);
+});
 
-test('3,000 handles from 1,000 /64 of one /48: 768 are held, and another network holds one (S9)', async () => {
+test('1,000 handles from 400 /64 of one /48: 768 are held, and another network holds one (S9)', async () => {
   const t = await open();
-  const replies = await many(3_000, (n) => session(t, client(n % 1_000), n));
+  const replies = await many(1_000, (n) => session(t, client(n % 400), n));
   expect([countOf(replies, 200), limitsOf(replies)]).toEqual([768, ['sessions-per-network']]);
   const last = replies.at(-1);
   expect([last?.status, last?.body.error, last?.body.retry_after]).toEqual([429, 'ip_limit_reached', 86_400]);
@@ -71,7 +71,7 @@ test('3,000 handles from 1,000 /64 of one /48: 768 are held, and another network
   ]);
   await t.clock.advance(DAY_MS);
   expect((await session(t, client(1), 6_000)).status).toBe(200);
-}, 30_000);
+});
 
 test('claims of handles count for a /48 as sessions do, but for who has a session (S9)', async () => {
   const t = await open({ MAX_REGISTRATIONS_PER_IP: '1' });
@@ -121,25 +121,21 @@ test('NETWORK_SHARE_PERCENT is a network’s part, of joins, mails, sponsorships
 test.each([
   ['NETWORK_SHARE_PERCENT=100', { NETWORK_SHARE_PERCENT: '100' }],
   ['a network of SHARED_NETWORKS', { SHARED_NETWORKS: '198.51.100.0/24, 2001:db8:1::/48, 203.0.113.0/24' }],
-])(
-  '%s: one network takes all that there is, and others nothing',
-  async (_, vars) => {
-    const t = await open({
-      ...vars,
-      EMAIL_DAILY_MAX: '50',
-      MAX_VERIFY_SENDS_PER_IP: '40',
-      RATE_LIMIT_READS_PER_IP: '10',
-    });
-    const sends = await many(60, (n) => send(t, n < 30 ? IPV4 : client(n), n));
-    expect([countOf(sends, 200), limitsOf(sends)]).toEqual([50, ['emails-per-day']]);
-    expect(countOf(await many(900, (n) => session(t, client(n), n)), 200)).toBe(900);
-    expect(countOf(await many(600, (n) => mailbox(t, client(n % 30), n)), 201)).toBe(600);
-    expect(countOf(await many(200, (n) => read(t, client(n % 20))), 200)).toBe(200);
-    const shown = (await limitsShown(t)).filter(({ kind }) => kind.endsWith('-per-network'));
-    expect(shown).toEqual([]);
-  },
-  30_000,
-);
+])('%s: one network takes all that there is, and others nothing', async (_, vars) => {
+  const t = await open({
+    ...vars,
+    EMAIL_DAILY_MAX: '50',
+    MAX_VERIFY_SENDS_PER_IP: '40',
+    RATE_LIMIT_READS_PER_IP: '10',
+  });
+  const sends = await many(60, (n) => send(t, n < 30 ? IPV4 : client(n), n));
+  expect([countOf(sends, 200), limitsOf(sends)]).toEqual([50, ['emails-per-day']]);
+  expect(countOf(await many(900, (n) => session(t, client(n), n)), 200)).toBe(900);
+  expect(countOf(await many(600, (n) => mailbox(t, client(n % 30), n)), 201)).toBe(600);
+  expect(countOf(await many(200, (n) => read(t, client(n % 20))), 200)).toBe(200);
+  const shown = (await limitsShown(t)).filter(({ kind }) => kind.endsWith('-per-network'));
+  expect(shown).toEqual([]);
+});
 
 test('beside SHARED_NETWORKS every other network has its share', async () => {
   const t = await open({ SHARED_NETWORKS: '2001:db8:1::/48', EMAIL_DAILY_MAX: '60', MAX_VERIFY_SENDS_PER_IP: '40' });

@@ -1,7 +1,7 @@
 // Preloaded by `bun test` (bunfig.toml): what `fetch` gets from a vault, of this process or another, is held against the
 // description of the API. A test file that received what is not described fails at its end.
 import { afterAll, expect } from 'bun:test';
-import { undocumentedAnswers, watchAnswer } from './watch-answers.ts';
+import { isWatched, undocumentedAnswers, watchAnswer } from './watch-answers.ts';
 
 const plain = globalThis.fetch;
 
@@ -10,7 +10,7 @@ const watched = async (...[input, init]: Parameters<typeof fetch>): Promise<Resp
   const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
   // A redirect makes a GET of a POST.
   const isTurned = response.redirected && method === 'POST';
-  await watchAnswer(isTurned ? 'GET' : method.toUpperCase(), response.url, response);
+  if (!isWatched(response)) await watchAnswer(isTurned ? 'GET' : method.toUpperCase(), response.url, response);
   return response;
 };
 globalThis.fetch = Object.assign(watched, plain);

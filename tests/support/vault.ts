@@ -10,7 +10,7 @@ import { createVault, type Vault } from '../../routes/index.ts';
 import { testAssets } from './assets.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
-import { watchAnswer } from './watch-answers.ts';
+import { watchOwnAnswer } from './watch-answers.ts';
 
 /** An answer as the wire showed it. */
 export interface Reply {
@@ -75,7 +75,7 @@ export async function startVault(
     development: false,
     fetch: async (request, server) => {
       const response = await (vault as Vault).fetch(request, { peer: server.requestIP(request)?.address });
-      await watchAnswer(request.method, request.url, response);
+      await watchOwnAnswer(request.method, request.url, response);
       return response;
     },
   });

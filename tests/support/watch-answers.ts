@@ -32,6 +32,21 @@ async function readText(response: Response): Promise<string | undefined> {
   return bytes && new TextDecoder().decode(isZipped ? Bun.gunzipSync(bytes) : bytes);
 }
 
+/** Answers of vaults of this process that their callers have not received yet. */
+const watchedHere = new Set<string>();
+
+/** The same for a vault of this process; its caller, where that is of this process too, does not look again. */
+export async function watchOwnAnswer(method: string, url: string, response: Response): Promise<void> {
+  await watchAnswer(method, url, response);
+  const id = response.headers.get('x-request-id');
+  if (id) watchedHere.add(id);
+}
+
+/** Whether a vault of this process has watched this answer. */
+export function isWatched(response: Response): boolean {
+  return watchedHere.delete(response.headers.get('x-request-id') ?? '');
+}
+
 /** What was answered otherwise than the description says, since this was asked last. */
 export async function undocumentedAnswers(): Promise<readonly string[]> {
   return answers === undefined ? [] : (await answers).undocumented();

@@ -2,10 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { didHash } from '../../../lib/identity/did.ts';
 import { OPERATOR } from '../../support/events.ts';
+import { isLong } from '../../support/long.ts';
 import { FIRST_AT, ROW_EVERY_MS, writePeople } from '../../support/many-people.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const ROWS = 100_000;
+/** How many of the oldest are paged to the end. */
+const PAGED = isLong ? ROWS : 10_000;
 /** What the issue asks for: processor time of one request, of all threads, its caller's share included. */
 const PROCESSOR_MS_MAX = 100;
 /** A request that takes longer is asked again: what the collector does meanwhile is no part of it. */
@@ -57,7 +60,9 @@ async function browse(kind: string, list: string, query: Readonly<Record<string,
 test.each(LISTS)(
   '%s are paged from the newest to the oldest',
   async (list) => {
-    expect(await browse(`${list}, all pages`, list, { limit: 200 })).toBe(ROWS);
+    const newest = await ask(`${list}, the newest`, list, { limit: 1 });
+    expect(newest[list]).toMatchObject([{ did: `did:key:z${ROWS}` }]);
+    expect(await browse(`${list}, all pages`, list, { limit: 200, to: timeOf(PAGED + 1) })).toBe(PAGED);
   },
   120_000,
 );
