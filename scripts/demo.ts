@@ -12,7 +12,7 @@ import { type ProofVault, proveRegistration } from './dev-stack/passkey-proof.ts
 import * as wallet from './dev-stack/user-operation.ts';
 import { STACK_FILE, type Stack } from './start.ts';
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const CHAIN_ID = 84532;
 /** The kind of account: of several keys, of which the passkey here is the first. */
 const KIND = 2;

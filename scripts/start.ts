@@ -5,7 +5,7 @@
 // --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
 // so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a word, and
 // runs what follows.
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build.ts';
 import type { Deployment } from './dev-stack/deploy.ts';
@@ -16,7 +16,10 @@ import { type Running, startRestarting } from './restarting.ts';
 import { stopSignal } from './stopping.ts';
 
 const ROOT = join(import.meta.dir, '..');
-/** Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second one. */
+/**
+ * Where the chain's state and the vault's data are kept; `WORLD_DIR` names another place, for a second one. Two that
+ * start at one moment do not meet with `WORLD_PORTS=free`: else both may take the same port for free.
+ */
 const WORLD = process.env['WORLD_DIR'] ?? join(ROOT, '.world');
 
 const DATA_DIR = join(WORLD, 'vault-data');
@@ -43,9 +46,8 @@ const BRANDS_FILE = join(WORLD, 'brands.json');
 const VAULT_PORT = 8787;
 const SHOP_PORT = 8090;
 /** The app of docs/tutorial.md. Another one, or several: `REGISTER_REDIRECTS=shop=http://localhost:4000/back npm start`. */
-const REDIRECTS = process.env['REGISTER_REDIRECTS'] ?? 'my-app=http://localhost:3000/back';
-
-const READY_TIMEOUT_MS = 15_000;
+export const TUTORIAL_APP = 'my-app=http://localhost:3000/back';
+const REDIRECTS = process.env['REGISTER_REDIRECTS'] ?? TUTORIAL_APP;
 
 /** What `npm run dev` watches: what the vault is made of. */
 const SOURCES = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client', 'contracts'];
@@ -74,9 +76,7 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   const vault = isWatched ? startRestarting({ start, root: ROOT, sources: SOURCES, say }) : runOnce(start());
   stop.addEventListener('abort', vault.stop);
   if (stop.aborted) vault.stop();
-  // A source may hold a mistake at first: then the vault is ready once that is put right.
-  const timeoutMs = isWatched ? Number.POSITIVE_INFINITY : READY_TIMEOUT_MS;
-  if (await isReady(`http://127.0.0.1:${port}`, vault, timeoutMs)) await announce(devStack, shop.url, port);
+  if (await isReady(`http://127.0.0.1:${port}`, vault)) await announce(devStack, shop.url, port);
   const code = await vault.ended;
   await rm(STACK_FILE, { force: true });
   await Promise.all([shop.stop(), devStack.stop()]);
@@ -123,7 +123,9 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   const secret = join(DATA_DIR, 'operator.secret');
   const urls = { vault: `http://127.0.0.1:${port}`, chain: chain.url, inbox: inbox.url, shop };
   const stack: Stack = { ...contracts, ...urls, operatorSecretFile: secret };
-  await Bun.write(STACK_FILE, JSON.stringify(stack, null, 2));
+  // Whoever waits for the file never sees half of it.
+  await Bun.write(`${STACK_FILE}.draft`, JSON.stringify(stack, null, 2));
+  await rename(`${STACK_FILE}.draft`, STACK_FILE);
   const pages = [
     [`http://localhost:${port}/console`, `the operator's page; sign in with what this prints:  cat ${secret}`],
     [shop, 'a shop: sign up, get test money, pay with a passkey'],
@@ -134,13 +136,13 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   console.log('\nIn another terminal, the whole main job:  npm run demo\n');
 }
 
-async function isReady(url: string, vault: Running, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
+/** False once it has ended. A source may hold a mistake at first: then the vault is ready once that is put right. */
+async function isReady(url: string, vault: Running): Promise<boolean> {
   let hasEnded = false;
   vault.ended.then(() => {
     hasEnded = true;
   });
-  while (performance.now() < deadline && !hasEnded) {
+  while (!hasEnded) {
     const ready = await fetch(`${url}/readyz`).catch(() => undefined);
     if (ready?.ok) return true;
     await Bun.sleep(20);

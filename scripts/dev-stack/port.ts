@@ -1,16 +1,34 @@
+/** Below the ports that systems give to outgoing connections: from 32768 on Linux, 49152 elsewhere. */
+const FIRST = 20_000;
+const COUNT = 12_000;
+/** Two processes of near numbers begin so far from each other. */
+const STRIDE = 97;
+let last = (process.pid * STRIDE) % COUNT;
+
 /**
- * A port nobody listens on; throws when the wanted one is taken, since whatever has it would be mistaken for what is
- * started there.
+ * A port nobody listens on, which no outgoing connection takes until something is started there; throws when the
+ * wanted one is taken, since whatever has it would be mistaken for what is started there.
  */
 export function freePort(wanted = 0): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: wanted, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
+  if (wanted > 0) return tried(wanted);
+  for (let tries = 0; ; tries++) {
+    last = (last + 1) % COUNT;
+    try {
+      return tried(FIRST + last);
+    } catch (error) {
+      if (tries === COUNT) throw error;
+    }
+  }
+}
+
+function tried(port: number): number {
+  Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true);
   return port;
 }
 
-/** The port when nothing listens on it, else 0: any free one. */
+/** The port when nothing listens on it, else 0: any free one. `WORLD_PORTS=free` has everything take a free one. */
 export function freeOr(port: number): number {
+  if (process.env['WORLD_PORTS'] === 'free') return 0;
   try {
     return freePort(port);
   } catch {

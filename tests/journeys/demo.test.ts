@@ -4,20 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stack } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const folder = temporaryFolder();
-const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, WORLD_DIR: folder.path };
+const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
+const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...world };
 
 /** What `npm start` and `npm run demo` run, in a dev stack of this test's own. */
 const spawn = (script: string) =>
   Bun.spawn([process.execPath, join(ROOT, 'scripts', script)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
 
+/** The program is built and the dev stack started: on a busy machine minutes. */
+const READY_MS = 300_000;
 let start: ReturnType<typeof spawn>;
 beforeAll(async () => {
   start = spawn('start.ts');
-  for (let i = 0; i < 300 && !existsSync(join(folder.path, 'stack.json')); i++) await Bun.sleep(100);
-});
+  const isThere = () => existsSync(join(folder.path, 'stack.json'));
+  await until('npm start is ready, or ends', () => isThere() || start.exitCode !== null, READY_MS);
+  if (!isThere()) throw new Error(`npm start ended: ${await new Response(start.stdout).text()}`);
+}, READY_MS + 10_000);
 afterAll(async () => {
   start.kill('SIGTERM');
   await start.exited;

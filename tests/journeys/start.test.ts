@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/databases.ts';
-import { growTree } from '../support/tree.ts';
+import { growTree, killTree } from '../support/tree.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-// Each builds the program and starts the dev stack: seconds, on a busy machine half a minute.
-setDefaultTimeout(120_000);
+// Each builds the program and starts the dev stack: seconds, on a busy machine minutes.
+setDefaultTimeout(300_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let known: number[];
@@ -16,7 +16,7 @@ beforeEach(() => {
   known = [];
 });
 afterEach(() => {
-  for (const pid of growTree(known)) process.kill(pid, 'SIGKILL');
+  killTree(known);
   folder.remove();
 });
 
@@ -24,7 +24,8 @@ afterEach(() => {
  * `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run.
  */
 async function startNpm(text: string, ...options: string[]) {
-  const own = { HOME: folder.path, WORLD_DIR: folder.path, npm_config_update_notifier: 'false' };
+  const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
+  const own = { HOME: folder.path, ...world, npm_config_update_notifier: 'false' };
   const env = { PATH: process.env['PATH'] ?? '', ...own };
   const npm = Bun.spawn(['npm', 'start', '--ignore-scripts', ...options], {
     cwd: ROOT,

@@ -16,6 +16,17 @@ export function growTree(pids: readonly number[]): number[] {
   return running.map(({ pid }) => pid).filter((pid) => found.has(pid));
 }
 
+/** Kills the processes given and all that they started. One that ended in the meantime is gone as well. */
+export function killTree(pids: readonly number[]): void {
+  for (const pid of growTree(pids)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** Without `ps`, which a small image lacks. */
 function fromProc(): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
