@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const TIMES = 200;
@@ -64,13 +65,13 @@ describe.each(PLACES)('codes of two processes on $name', ({ open }) => {
 
   /** What the newest message to an address carried. */
   const carried = async (to: string, before = 0): Promise<{ code?: string; pass?: string }> => {
-    for (;;) {
+    const lines = await until(`${before + 1} messages to ${to} are printed`, () => {
       const printed = programs.flatMap((program) => program.output().split('\n'));
-      const lines = printed.filter((line) => line.includes(`"to":"${to}"`)).map((line) => JSON.parse(line));
-      const last = lines.toSorted((a, b) => (a.time < b.time ? -1 : 1)).at(-1);
-      if (lines.length > before) return { code: last.code, pass: String(last.pass ?? '').split('#')[1] ?? '' };
-      await Bun.sleep(2);
-    }
+      const found = printed.filter((line) => line.includes(`"to":"${to}"`));
+      return found.length > before && found.map((line) => JSON.parse(line));
+    });
+    const last = lines.toSorted((a, b) => (a.time < b.time ? -1 : 1)).at(-1);
+    return { code: last.code, pass: String(last.pass ?? '').split('#')[1] ?? '' };
   };
   const mail = (name: string) => ({ identifier: `${name}@example.com`, channel: 'email' });
   const wrong = (code = '') => (code === '000000' ? '000001' : '000000');

@@ -6,9 +6,10 @@ import { temporaryFolder } from '../support/databases.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 300_000;
 
 let chain: TestChain;
 let actors: Actors;
@@ -82,10 +83,10 @@ test(
     await liveUntil(() => follows(second));
 
     const head = Number(await chain.rpc('eth_blockNumber'));
-    for (let block = -1; block < head; await Bun.sleep(100)) {
+    await until(`the follower is at block ${head}`, async () => {
       const ready = (await (await fetch(`${second.program.url}/readyz`)).json()) as { follower?: { block: number } };
-      block = ready.follower?.block ?? -1;
-    }
+      return (ready.follower?.block ?? -1) >= head;
+    });
     expect(await second.program.stop()).toBe(0);
 
     const database = openSqlite(join(folder.path, 'vault.db'));

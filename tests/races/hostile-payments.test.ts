@@ -5,7 +5,7 @@ import { SEED } from '../support/seed.ts';
 
 /** `SEED=… npm test -- hostile-payments` draws the same again. */
 const COUNT = isLong ? 400 : 100;
-const TIMEOUT_MS = isLong ? 1_200_000 : 280_000;
+const TIMEOUT_MS = isLong ? 1_200_000 : 540_000;
 
 const WORLDS = [
   { name: 'a node that fails by a seed', isLying: false },

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const REGISTRY = `0x${'12'.repeat(20)}`;
@@ -69,7 +70,7 @@ async function post(program: Program, path: string, body: unknown): Promise<Reco
 async function register(program: Program, n: number): Promise<void> {
   const who = { identifier: `user${n}@example.com`, channel: 'email' };
   await post(program, '/api/verify/send', who);
-  const code = await until(() => codeFor(program, who.identifier));
+  const code = await until('the code is printed', () => codeFor(program, who.identifier));
   const { attestation } = await post(program, '/api/verify/check', { ...who, code });
   const hex = n.toString(16).padStart(64, '0');
   const credentialId = Buffer.from(hex, 'hex').toString('base64url');
@@ -84,14 +85,6 @@ function codeFor(program: Program, to: string): string | undefined {
   return line && (JSON.parse(line) as { code: string }).code;
 }
 
-async function until<T>(find: () => T | undefined | false): Promise<T> {
-  for (;;) {
-    const found = find();
-    if (found) return found;
-    await Bun.sleep(10);
-  }
-}
-
 const typesOf = (receiver: Receiver) => receiver.received.map(({ body }) => body.type as string);
 
 test('a node that hangs keeps no webhook back', async () => {
@@ -102,21 +95,22 @@ test('a node that hangs keeps no webhook back', async () => {
     DID_REGISTRY_ADDRESS: REGISTRY,
   });
   for (let n = 1; n <= 20; n++) await register(program, n);
-  await until(() => node.asked() > 0);
+  await until('the node is asked', () => node.asked() > 0);
   // An event that follows a look at the chain does not wait for the answer.
   await post(program, '/api/sessions', { handle: 'afterwards', did: 'did:key:zLater' });
-  await until(() => typesOf(receiver).includes('session.created'));
-  await until(() => typesOf(receiver).filter((type) => type === 'registration.submitted').length === 20);
+  const countOf = (type: string) => typesOf(receiver).filter((one) => one === type).length;
+  await until('the event of the session comes', () => countOf('session.created') > 0);
+  await until('the events of 20 registrations come', () => countOf('registration.submitted') === 20);
 });
 
 test('a receiver that hangs keeps no registration back', async () => {
   const hung = await startHung();
   const program = await start(openFolder(), hung.url, { RPC_URL: 'http://127.0.0.1:1' });
   await post(program, '/api/sessions', { handle: 'first', did: 'did:key:zFirst' });
-  await until(() => hung.asked() > 0);
+  await until('the receiver is asked', () => hung.asked() > 0);
   await register(program, 1);
   // Nothing listens where the chain should be, which the look at it says.
-  await until(() => program.output().includes('chain_unreadable'));
+  await until('the chain is looked at', () => program.output().includes('chain_unreadable'));
 });
 
 test('what is acknowledged before the first background work of a killed process is delivered by the next', async () => {
@@ -127,5 +121,6 @@ test('what is acknowledged before the first background work of a killed process 
     await program.stop(name === 'second' ? 'SIGTERM' : 'SIGKILL');
   }
   await start(dir, receiver.url);
-  await until(() => typesOf(receiver).filter((type) => type === 'session.created').length === 3);
+  const came = () => typesOf(receiver).filter((type) => type === 'session.created').length;
+  await until('three events come', () => came() === 3);
 });

@@ -3,17 +3,26 @@ import { openDatabase } from '../../commands/storage/database.ts';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { openDraw } from '../support/draw.ts';
-import { auditClaims, type Claimants, createClaimants, NOTHING_WRONG } from '../support/hostile/claimants.ts';
+import {
+  auditClaims,
+  type Claimants,
+  createClaimants,
+  NOTHING_WRONG,
+  untilOpened,
+  untilVerified,
+} from '../support/hostile/claimants.ts';
 import { type LibsqlFault, type LibsqlProxy, startLibsqlProxy } from '../support/hostile/libsql-proxy.ts';
 import { isLong } from '../support/long.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { SEED } from '../support/seed.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 // Real programs, a real libSQL server, and trouble between them.
 
 const CLIENTS = 24;
-const TROUBLE_MS = isLong ? 60_000 : 4_000;
+/** Sessions that are acknowledged while requests go wrong. */
+const TROUBLES = isLong ? 10_000 : 300;
 /** Those that an answer to comes at once, and those after which the vault waits for its whole timeout. */
 const QUICK: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 100];
 /** As docs/operating.md says for more than two vaults: as it comes, this server can stop taking writes for good. */
@@ -74,8 +83,13 @@ function countsOf({ acknowledged: { sessions, verified, statuses } }: Claimants)
   return { sessions: sessions.size, verified: verified.size, statuses: Object.fromEntries(statuses) };
 }
 
-async function untilReady(program: Program): Promise<void> {
-  while ((await fetch(`${program.url}/readyz`)).status !== 200) await Bun.sleep(50);
+const untilReady = (program: Program) =>
+  until('the vault is ready', async () => (await fetch(`${program.url}/readyz`)).status === 200);
+
+/** Lets the clients do so much more that was acknowledged. */
+async function untilDone(claimants: Claimants, count: number): Promise<void> {
+  await untilOpened(claimants, count);
+  await untilVerified(claimants, 1);
 }
 
 const cases = describe.skipIf(libsqlProgram() === undefined).each([
@@ -91,7 +105,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
     world.proxy.trouble = () => (draw.below(1000) < 150 ? faults[draw.below(faults.length)] : undefined);
     const claimants = createClaimants(() => world.programs, 'c');
     const running = claimants.run(CLIENTS);
-    await Bun.sleep(TROUBLE_MS);
+    await untilDone(claimants, TROUBLES);
     claimants.end();
     world.proxy.trouble = undefined;
     await running;
@@ -104,7 +118,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
     const running = claimants.run(CLIENTS);
     let server = world.server;
     for (let n = 0; n < (isLong ? 20 : 2); n++) {
-      await Bun.sleep(1_000);
+      await untilDone(claimants, CLIENTS);
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
       await Bun.sleep(n % 2 ? 500 : 0);
@@ -112,7 +126,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
       world.proxy.target = server.url;
     }
     ends.push(() => server.stop());
-    await Bun.sleep(1_000);
+    await untilDone(claimants, CLIENTS);
     claimants.end();
     await running;
     await expectNothingWrong(world, claimants, server.url);
@@ -127,7 +141,7 @@ describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {
     for (const program of world.programs) await untilReady(program);
     const claimants = createClaimants(() => world.programs, 's');
     const running = claimants.run(CLIENTS);
-    await Bun.sleep(500);
+    await untilDone(claimants, CLIENTS);
     claimants.end();
     await running;
     await expectNothingWrong(world, claimants, world.server.url);

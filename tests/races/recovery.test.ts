@@ -17,6 +17,7 @@ import {
   vetoOf,
 } from '../support/recovery.ts';
 import { nextBlockAt, timeNow } from '../support/registries.ts';
+import { until, untilNothing } from '../support/until.ts';
 import { startVault, VAULT_SECRET } from '../support/vault.ts';
 import type { Victim } from '../support/victim.ts';
 
@@ -25,9 +26,7 @@ const KILLS_MAX = isLong ? 24 : 8;
 const BLOCK_MS = 100;
 /** Deeper than any re-org below. */
 const FINALITY_BLOCKS = 8;
-const TIMEOUT_MS = 120_000;
-/** Of one step of all recoveries. */
-const WAIT_MS = 70_000;
+const TIMEOUT_MS = 600_000;
 
 interface Case {
   readonly owner: Owner;
@@ -59,7 +58,8 @@ async function suffer(processes: number): Promise<Ordeal> {
   const weather = startWeather(chain);
   const database = new Database(join(dir, 'vault.db'));
   database.run('PRAGMA busy_timeout = 5000');
-  const statusIs = (wanted: readonly string[]) => untilAll(cases, database, wanted);
+  const statusIs = (wanted: readonly string[]) =>
+    untilEach(`all are ${wanted.join(' or ')}`, { cases, database }, ({ status }) => wanted.includes(status));
   await Promise.all(cases.map((one, n) => insist(victims, '/api/recoveries', one.body, n)));
   await statusIs(['proposed']);
   const vetoed = cases.filter(({ isVetoed }) => isVetoed);
@@ -77,7 +77,7 @@ async function suffer(processes: number): Promise<Ordeal> {
   await statusIs(['finished', 'vetoed']);
   await weather.calm();
   for (const victim of victims) victim.spare();
-  await untilFinal(cases, database);
+  await untilEach('all are final', { cases, database }, ({ final }) => final === 1);
   await untilWritten(database);
   await weather.stop();
   await Promise.all(victims.map((victim) => victim.stop()));
@@ -155,8 +155,9 @@ function startWeather(chain: RecoveryChain) {
 
 /** Asks, and asks again whenever there was no answer, or it was that the chain or the recovery is not there yet. */
 async function insist(victims: readonly Victim[], path: string, body: object, n: number): Promise<void> {
-  for (let asked = 0; ; asked++) {
-    const url = `${victims[(n + asked) % victims.length]?.url()}${path}`;
+  let [asked, last] = [n, ''];
+  const ask = async () => {
+    const url = `${victims[asked++ % victims.length]?.url()}${path}`;
     const answer = await fetch(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `203.0.113.${n}` },
@@ -164,10 +165,14 @@ async function insist(victims: readonly Victim[], path: string, body: object, n:
     })
       .then(async (response) => ({ status: response.status, text: await response.text() }))
       .catch(() => ({ status: 0, text: '' }));
-    if (answer.status === 202) return;
+    if (answer.status === 202) return true;
     if (!/^$|rpc_error|shutting_down|not_found|veto_invalid/.test(answer.text)) throw new Error(JSON.stringify(answer));
-    await Bun.sleep(100 + 200 * Math.random());
-  }
+    last = answer.text || last;
+    return void (await Bun.sleep(100 + 200 * Math.random()));
+  };
+  await until(path, ask, TIMEOUT_MS / 4).catch((error) => {
+    throw new Error(`${error.message}: ${last}`);
+  });
 }
 
 const statuses = (database: Database) =>
@@ -177,16 +182,9 @@ const statuses = (database: Database) =>
     final: number;
   }[];
 
-/** The recoveries and the guardian's calls, for an error. */
-function callsOf(database: Database): string {
-  const recoveries = database
-    .query('SELECT id, status, failure, substr(account, 1, 8) AS account FROM recoveries')
-    .all();
-  const calls = database
-    .query('SELECT kind, status, failure, substr(target, 1, 8) AS target, created_at FROM relays')
-    .all();
-  return JSON.stringify({ recoveries, calls });
-}
+/** The guardian's calls. */
+const callsOf = (database: Database) =>
+  database.query('SELECT kind, status, failure, substr(target, 1, 8) AS target FROM relays').all();
 
 /**
  * Each recovery is looked at now, as if its time were near. A re-org can take back the time at which a call was due, so
@@ -197,31 +195,29 @@ function hurry(database: Database): void {
   database.run(`UPDATE relays SET created_at = 0 WHERE status = 'failed'`);
 }
 
-/** Until each recovery is as far. */
-async function untilAll(cases: readonly Case[], database: Database, wanted: readonly string[]): Promise<void> {
-  const end = performance.now() + WAIT_MS;
-  for (;;) {
+const LOOKS = { pauseMs: 300 };
+
+/** Until this is so of each recovery. */
+function untilEach(
+  what: string,
+  { cases, database }: Pick<Ordeal, 'cases' | 'database'>,
+  isSo: (one: ReturnType<typeof statuses>[number]) => boolean,
+): Promise<void> {
+  const left = () => {
     const rows = statuses(database);
-    if (rows.length === cases.length && rows.every(({ status }) => wanted.includes(status))) return;
-    if (performance.now() > end) throw new Error(`not all are ${wanted.join(' or ')}: ${callsOf(database)}`);
+    if (rows.length === cases.length && rows.every(isSo)) return [];
     hurry(database);
-    await Bun.sleep(300);
-  }
+    return [...rows.filter((one) => !isSo(one)), ...callsOf(database)];
+  };
+  return untilNothing(what, left, LOOKS);
 }
 
-async function untilFinal(cases: readonly Case[], database: Database): Promise<void> {
-  while (statuses(database).filter(({ final }) => final === 1).length < cases.length) {
-    hurry(database);
-    await Bun.sleep(300);
-  }
-}
-
-async function untilWritten(database: Database): Promise<void> {
-  const open = () => database.query('SELECT count(*) AS n FROM recovery_notices WHERE due_at IS NOT NULL').get();
-  while ((open() as { n: number }).n > 0) {
+function untilWritten(database: Database): Promise<void> {
+  const left = () => {
     database.run('UPDATE recovery_notices SET due_at = 0 WHERE due_at IS NOT NULL AND tries > 0');
-    await Bun.sleep(300);
-  }
+    return database.query('SELECT recovery_id, kind, tries FROM recovery_notices WHERE due_at IS NOT NULL').all();
+  };
+  return untilNothing('each mail is sent', left, LOOKS);
 }
 
 testOrdeals(`${RECOVERIES} recoveries`, { suffer, timeoutMs: TIMEOUT_MS }, (ordeal, name) => {

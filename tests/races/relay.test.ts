@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Candidate, createCandidate, type RelayChain, startRelayChain } from '../support/candidates.ts';
 import { isLong } from '../support/long.ts';
 import { killsOf, startVictims, testOrdeals } from '../support/ordeals.ts';
+import { until, untilNothing } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 import { PLACES, type Victim } from '../support/victim.ts';
 
@@ -15,9 +16,10 @@ const KILL_CHANCE = isLong ? 0.5 : 1;
 const ASKING = isLong ? 60 : 20;
 /** So many come one by one until everything has gone wrong at least once: the others may be through before. */
 const HELD_BACK = REGISTRATIONS / 3;
-const HOLD_MS = 1_000;
+/** Each is held back for so many blocks: what goes wrong is counted by blocks, however fast the machine is. */
+const HOLD_BLOCKS = 10;
 const BLOCK_MS = 100;
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 480_000;
 
 /** A crowd that was registered while everything went wrong that can. */
 interface Ordeal {
@@ -58,7 +60,10 @@ async function suffer(processes: number): Promise<Ordeal> {
   let turn = Promise.resolve();
   const hold = () => {
     turn = turn.then(async () => {
-      for (let waited = 0; waited < HOLD_MS && !hasStruck(); waited += BLOCK_MS) await Bun.sleep(BLOCK_MS);
+      const end = weather.block() + HOLD_BLOCKS;
+      // Nobody is asked while all vaults start again.
+      const isNext = () => hasStruck() || (weather.block() > end && victims.some((victim) => victim.isUp()));
+      await until(`block ${end}, or all has gone wrong`, isNext);
     });
     return turn;
   };
@@ -100,10 +105,11 @@ function varsOf(chain: RelayChain, dir: string): Record<string, string> {
 /** Mines a block every now and then, and until it is calm lets happen what happens to chains and nodes. */
 function startWeather(chain: RelayChain, victims: readonly Victim[]) {
   const faults = { drops: 0, spikes: 0, reorgs: 0, outages: 0 };
+  let block = 0;
   let isCalm = false;
   let isOver = false;
   let raging: Promise<void> = Promise.resolve();
-  const storm = async (block: number) => {
+  const storm = async () => {
     if (block % 11 === 3) {
       await chain.reorg(1 + Math.floor(4 * Math.random()));
       faults.reorgs++;
@@ -118,8 +124,8 @@ function startWeather(chain: RelayChain, victims: readonly Victim[]) {
     }
   };
   const running = (async () => {
-    for (let block = 0; !isOver; block++) {
-      if (!isCalm) raging = storm(block);
+    for (; !isOver; block++) {
+      if (!isCalm) raging = storm();
       await raging;
       await chain.rpc('evm_mine');
       await Bun.sleep(BLOCK_MS);
@@ -127,6 +133,7 @@ function startWeather(chain: RelayChain, victims: readonly Victim[]) {
   })();
   return {
     faults,
+    block: () => block,
     /** Resolves when the last storm is over: a re-org that is under way would take back what is confirmed meanwhile. */
     async calm() {
       isCalm = true;
@@ -149,39 +156,48 @@ async function dropOne({ rpc }: RelayChain): Promise<boolean> {
 
 /** Asks, and asks again whenever there was no answer, or it was that nothing is sent. */
 async function insist(victims: readonly Victim[], { body }: Candidate, n: number): Promise<void> {
-  for (let asked = 0; ; asked++) {
-    const url = `${victims[(n + asked) % victims.length]?.url()}/api/dids`;
+  let asked = n;
+  const ask = async () => {
+    const url = `${victims[asked++ % victims.length]?.url()}/api/dids`;
     const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': `203.0.113.${n % 100}` };
     const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
       .then(async (response) => ({ status: response.status, text: await response.text() }))
       .catch(() => ({ status: 0, text: '' }));
-    if (answer.status === 200 || answer.status === 202) return;
+    if (answer.status === 200 || answer.status === 202) return true;
     if (!/^$|rpc_error|identifier_busy|shutting_down/.test(answer.text)) throw new Error(JSON.stringify(answer));
-    await Bun.sleep(100 + 200 * Math.random());
-  }
+    return void (await Bun.sleep(100 + 200 * Math.random()));
+  };
+  await until(`candidate ${n} is taken`, ask, TIMEOUT_MS / 2);
 }
 
 /**
  * Until all are confirmed by a transaction that is on-chain: for a moment a record still names the block that the last
  * re-org took.
  */
-async function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[], { rpc }: RelayChain) {
+function untilConfirmed(victims: readonly Victim[], candidates: readonly Candidate[], { rpc }: RelayChain) {
   const open = new Set(candidates);
-  while (open.size > 0) {
+  return untilNothing('all are confirmed', async () => {
     for (const candidate of open) {
       const url = `${victims[0]?.url()}/api/dids/lookup?credentialId=${candidate.credentialId}`;
-      const { status, txHash } = (await (await fetch(url)).json()) as { status?: string; txHash?: string };
+      // The one that was killed last may not be up yet.
+      const answer = await fetch(url).catch(() => undefined);
+      const { status, txHash } = ((await answer?.json()) ?? {}) as { status?: string; txHash?: string };
       if (status === 'confirmed' && (await rpc('eth_getTransactionReceipt', [txHash]))) open.delete(candidate);
     }
-    await Bun.sleep(200);
-  }
+    return Array.from(open, ({ did }) => did);
+  });
 }
 
 /** Until the relay has seen that the last outage is over, some seconds later where nothing was left to register. */
 async function untilUntroubled(victims: readonly Victim[]): Promise<void> {
   const troubles = () =>
-    Promise.all(victims.map(async (victim) => ((await (await fetch(`${victim.url()}/readyz`)).json()) as Ready).relay));
-  while ((await troubles()).some((trouble) => trouble !== 'ok')) await Bun.sleep(200);
+    Promise.all(
+      victims.map(async (victim) => {
+        const answer = await fetch(`${victim.url()}/readyz`).catch(() => undefined);
+        return ((await answer?.json()) as Ready | undefined)?.relay;
+      }),
+    );
+  await until('no relay is in trouble', async () => (await troubles()).every((trouble) => trouble === 'ok'));
 }
 
 interface Ready {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { OPERATOR, openStream, type StreamClient } from '../support/events.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 // Real programs on one database file, real sockets, real time.
@@ -130,16 +131,16 @@ describe('a reader that stops reading its socket', () => {
       },
     });
     const others = await Promise.all([open(one), open(one), open(two)]);
-    await until(() => received.includes(': vault events'));
+    await until('the stream begins', () => received.includes(': vault events'));
     socket.pause();
     const told = await flood(4_000, (sent) => others.every(({ frames }) => frames.length >= sent - LAG_MAX));
     for (const other of others) {
-      await until(() => other.frames.length >= told);
+      await until('the others have all', () => other.frames.length >= told);
       expect(other.events().length).toBe(told);
     }
     const asked = received.length;
     socket.resume();
-    await until(() => received.includes('rewind-required'));
+    await until('it is told to rewind', () => received.includes('rewind-required'));
     expect(received.length).toBeGreaterThan(asked);
     socket.end();
     // What it was shown is whole, and where it is told to rewind to is what it was shown last.
@@ -147,7 +148,7 @@ describe('a reader that stops reading its socket', () => {
     const place = Number(/event: rewind-required\ndata: (\d+)/.exec(received)?.[1]);
     expect(ids.at(-1)).toBe(place);
     const resumed = await open(one, { last_event_id: String(place) });
-    await until(() => resumed.events().length >= told - ids.length);
+    await until('it has the rest', () => resumed.events().length >= told - ids.length);
     const all = [...ids, ...resumed.events().map(({ id }) => id)];
     expect(all).toEqual(Array.from({ length: told }, (_, i) => (ids[0] ?? 0) + i));
   });
@@ -165,7 +166,7 @@ describe('a reader that stops reading its socket', () => {
         Array.from({ length: 100 }, () => ({ sql, args: { data } })),
         'write',
       );
-      await until(() => follow(n));
+      await until('the others follow', () => follow(n));
     }
     database.close();
     return count;
@@ -182,7 +183,3 @@ test('a process that is told to stop ends its streams at once', async () => {
   expect(await stopped).toBe(0);
   expect(three.output()).not.toContain('"level":"error"');
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(10);
-}

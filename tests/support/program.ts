@@ -1,6 +1,7 @@
 import { SOURCES, VAULT } from './run.ts';
 
 const START_TIMEOUT_MS = 60_000;
+const COLLECT_MS = 5_000;
 /** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
 const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
 
@@ -11,9 +12,9 @@ export const SERVE: readonly string[] = [...VAULT, 'serve'];
 export interface Program {
   readonly url: string;
   readonly pid: number;
-  /** Resolves with its exit code. */
+  /** Resolves with its exit code, once all that it printed is in `output`. */
   readonly exited: Promise<number>;
-  /** Everything it printed so far, both streams. */
+  /** The whole lines that it printed so far, of both streams. */
   output(): string;
   /** Ends it with the signal and resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
@@ -55,17 +56,27 @@ export async function startListening(command: readonly string[], { cwd, env }: P
   const listening = Promise.withResolvers<string>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
+    // Of two streams that are read at once, and of a line that is read in two parts, nobody sees half a line.
+    let rest = '';
     for await (const chunk of stream) {
-      output += decoder.decode(chunk, { stream: true });
-      if (isListening) continue;
+      const text = rest + decoder.decode(chunk, { stream: true });
+      const end = text.lastIndexOf('\n') + 1;
+      output += text.slice(0, end);
+      rest = text.slice(end);
+      if (isListening || end === 0) continue;
       const url = urlIn(output);
       isListening = url !== undefined;
       if (url) listening.resolve(url);
     }
+    output += rest;
   };
-  collect(child.stdout);
-  collect(child.stderr);
-  child.exited.then((code) => listening.reject(new Error(`the program ended with ${code}:\n${output}`)));
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
+  const exited = child.exited.then(async (code) => {
+    // A process that it left behind may hold the streams.
+    await Promise.race([collected, Bun.sleep(COLLECT_MS)]);
+    return code;
+  });
+  exited.then((code) => listening.reject(new Error(`the program ended with ${code}:\n${output}`)));
   const timer = setTimeout(() => {
     child.kill('SIGKILL');
     listening.reject(new Error(`the program does not listen:\n${output}`));
@@ -74,11 +85,11 @@ export async function startListening(command: readonly string[], { cwd, env }: P
   return {
     url,
     pid: child.pid,
-    exited: child.exited,
+    exited,
     output: () => output,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
-      return child.exited;
+      return exited;
     },
   };
 }

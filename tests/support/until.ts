@@ -35,3 +35,23 @@ export async function untilHolds(expectation: () => Promise<unknown>, limitMs = 
     await Bun.sleep(PAUSE_MS);
   }
 }
+
+/**
+ * Waits until nothing is left, for as long as what is left changes: a slow machine gets its time. Throws what is left
+ * once that has stayed the same for so long.
+ */
+export async function untilNothing(
+  what: string,
+  left: () => readonly unknown[] | Promise<readonly unknown[]>,
+  { stalledMs = LIMIT_MS, pauseMs = 50 } = {},
+): Promise<void> {
+  let [shown, end] = ['', 0];
+  for (;;) {
+    const found = await left();
+    if (found.length === 0) return;
+    const now = JSON.stringify(found);
+    if (now !== shown) [shown, end] = [now, performance.now() + stalledMs];
+    if (performance.now() > end) throw new Error(`${what}: for ${stalledMs / 1000} s there is left ${shown}`);
+    await Bun.sleep(pauseMs);
+  }
+}

@@ -10,6 +10,8 @@ type Place = (typeof PLACES)[number];
 export interface Victim {
   /** Where it listens now. */
   url(): string;
+  /** Whether it listens: a moment after each kill it does not. */
+  isUp(): boolean;
   readonly kills: Readonly<Record<Place, number>>;
   /** For so long its node does not answer; what it asks arrives all the same if only the answers are lost. */
   cutOff(ms: number, lost: 'all' | 'answers'): void;
@@ -74,6 +76,7 @@ export async function startVictim(options: Options): Promise<Victim> {
   await living;
   return {
     url: () => program?.url ?? NOWHERE,
+    isUp: () => program !== undefined,
     kills,
     cutOff(ms, lost) {
       cut = { until: performance.now() + ms, lost };

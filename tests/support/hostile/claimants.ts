@@ -1,6 +1,6 @@
 import type { Database } from '../../../lib/db/database.ts';
 import type { Program } from '../program.ts';
-import { until } from '../until.ts';
+import { until, untilNothing } from '../until.ts';
 
 /** What a vault acknowledged to its clients, who ask again until they have an answer that decides. */
 export interface Acknowledged {
@@ -33,7 +33,10 @@ export function createClaimants(programs: () => readonly Program[], name: string
     const program = all[asked++ % all.length];
     const headers = { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip };
     const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${program?.url}${path}`, init).then(answerOf, () => NO_ANSWER);
+    // One that is killed may have sent half of its answer.
+    const answer = await fetch(`${program?.url}${path}`, init)
+      .then(answerOf)
+      .catch(() => NO_ANSWER);
     acknowledged.statuses.set(answer.status, (acknowledged.statuses.get(answer.status) ?? 0) + 1);
     return answer;
   }
@@ -47,6 +50,16 @@ export function createClaimants(programs: () => readonly Program[], name: string
     }
   }
 
+  /** The code that was printed; none where who printed it is gone. */
+  async function printedCode(to: string): Promise<string | undefined> {
+    for (let looks = 0; looks < 50; looks++) {
+      const code = codeIn(programs(), to);
+      if (code !== undefined) return code;
+      await Bun.sleep(PAUSE_MS);
+    }
+    return undefined;
+  }
+
   /** A session, and an address that is verified by two checks at once. */
   async function claim(n: number): Promise<void> {
     const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
@@ -55,7 +68,7 @@ export function createClaimants(programs: () => readonly Program[], name: string
     if (opened.status === 200) acknowledged.sessions.set(handle, did);
     const who = { identifier: `${name}${n}@example.com`, channel: 'email' };
     const sent = await insist('/api/verify/send', ip, who);
-    const code = sent.status === 200 && codeIn(programs(), who.identifier);
+    const code = sent.status === 200 && (await printedCode(who.identifier));
     if (!code) return;
     const check = () => insist('/api/verify/check', ip, { ...who, code });
     for (const { body } of await Promise.all([check(), check()])) {
@@ -78,9 +91,16 @@ export function createClaimants(programs: () => readonly Program[], name: string
 }
 
 /** Waits until so many more sessions are acknowledged than now. */
-export function untilOpened({ acknowledged: { sessions } }: Claimants, more: number): Promise<unknown> {
+export function untilOpened({ acknowledged: { sessions } }: Claimants, more: number): Promise<void> {
   const wanted = sessions.size + more;
-  return until(`${more} more sessions are acknowledged`, () => sessions.size >= wanted);
+  return untilNothing(`${more} more sessions are acknowledged`, () =>
+    sessions.size >= wanted ? [] : [`${wanted - sessions.size} sessions`],
+  );
+}
+
+/** Waits until so many addresses are verified, of any. */
+export function untilVerified({ acknowledged: { verified } }: Claimants, count: number): Promise<unknown> {
+  return until(`${count} addresses are verified`, () => verified.size >= count);
 }
 
 /** Waits until so many more requests are answered 503 than now. */
