@@ -6,6 +6,7 @@ import { libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const VARS = {
@@ -42,9 +43,11 @@ const call = async (line: string, body?: unknown) => {
 async function prove(identifier: string) {
   const who = { identifier, channel: 'email' };
   expect((await call('POST /api/verify/send', who)).status).toBe(200);
-  const lines = program?.output().split('\n') ?? [];
-  const entry = lines.findLast((line) => line.includes('"event":"code"') && line.includes(`"${identifier}"`));
-  const { body } = await call('POST /api/verify/check', { ...who, code: JSON.parse(entry ?? '{}').code });
+  const entry = await until('the code is printed', () => {
+    const lines = program?.output().split('\n') ?? [];
+    return lines.findLast((line) => line.includes('"event":"code"') && line.includes(`"${identifier}"`));
+  });
+  const { body } = await call('POST /api/verify/check', { ...who, code: JSON.parse(entry).code });
   expect(body).toMatchObject({ verified: true });
   return body.attestation;
 }
@@ -79,11 +82,6 @@ function startLoad() {
   };
 }
 
-async function until(isTrue: () => boolean) {
-  for (let i = 0; i < 6_000 && !isTrue(); i++) await Bun.sleep(10);
-  expect(isTrue()).toBe(true);
-}
-
 /** The people of whom the running vault does not know the registration, or the file not the session. */
 async function missingOf(people: readonly { identifier: string; credentialId: string }[], file: string) {
   const database = new Database(join(folder.path, file), { readonly: true });
@@ -114,7 +112,7 @@ describe('a vault on a file', () => {
     const attestation = await prove(alice.identifier);
     expect(await run('keys', 'rotate', '--data-dir', 'one')).toMatchObject({ code: 0 });
     const load = startLoad();
-    await until(() => load.acknowledged.length >= 50);
+    await until('50 people are in', () => load.acknowledged.length >= 50);
     const before = [...load.acknowledged];
     const made = await run('backup', 'a.backup', '--with-secrets', '--data-dir', 'one', '--json');
     expect(made.code).toBe(0);
@@ -186,7 +184,7 @@ if (libsqlProgram()) {
         await start(one.url);
         const attestation = await prove('alice@example.com');
         const load = startLoad();
-        await until(() => load.acknowledged.length >= 30);
+        await until('30 people are in', () => load.acknowledged.length >= 30);
         const before = [...load.acknowledged];
         const made = await run(one.url, 'backup', 'a.backup', '--json');
         expect(made).toMatchObject({ code: 0 });

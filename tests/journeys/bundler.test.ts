@@ -18,6 +18,7 @@ import * as wallet from '../../scripts/dev-stack/user-operation.ts';
 import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { freshNonce, type OrderTerms, paymentCall } from '../support/payment-operations.ts';
+import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let chain: Chain;
@@ -104,10 +105,10 @@ test('a payment through vault and bundler is payment.settled, by what the chain 
   const { success, userOpHash, receipt } = await wallet.sendOperation(bundler, account, signed);
   expect(success).toBe(true);
   const settled = () => t.rows("SELECT data FROM events WHERE type = 'payment.settled'");
-  for (const end = performance.now() + 20_000; (await settled()).length === 0 && performance.now() < end; ) {
+  await until('the payment is settled', async () => {
     await t.work();
-    await Bun.sleep(50);
-  }
+    return (await settled()).length > 0;
+  });
   expect((await settled()).map(({ data }) => JSON.parse(String(data)))).toMatchObject([
     {
       account: account.address.toLowerCase(),

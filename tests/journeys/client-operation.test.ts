@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { type AppWorld, startAppWorld } from '../support/client-app.ts';
 import { keepSent } from '../support/pay-windows.ts';
-import { eventually } from '../support/relay-world.ts';
+import { until } from '../support/until.ts';
 
 if (chromium) {
   describe('an app, at a vault that does not relay', () => {
@@ -117,7 +117,7 @@ if (chromium) {
       const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
       const before = sent();
       await page.evaluate(`${world.client}.then((vault) => { vault.register({ ${subject} }); })`);
-      await eventually(async () => sent() > before);
+      await until('the operation is sent', () => sent() > before);
       await page.reload();
       const going = page.evaluate(`{
         const { get } = CredentialsContainer.prototype;
@@ -125,7 +125,9 @@ if (chromium) {
         CredentialsContainer.prototype.get = function (...given) { window.asked++; return get.apply(this, given); };
         ${registerAs(subject)}.then(({ confirmed }) => ({ confirmed, asked: window.asked }));
       }`);
-      await Bun.sleep(2000);
+      // It looks, finds nothing, and goes on looking.
+      for (let looks = 0; looks < 3; looks++)
+        await page.waitForResponse((response) => response.url().includes('/pay/outcome'), { timeout: 60_000 });
       await kept.release();
       // One prompt: that of the proof.
       expect(await going).toMatchObject({ confirmed: { proven: true }, asked: 1 });

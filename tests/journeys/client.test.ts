@@ -7,7 +7,7 @@ import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';
 import { oncePerRun } from '../support/once.ts';
 import { closeWindows, confirmWindow, findAccount, type Passkeys, press } from '../support/pay.ts';
-import { eventually } from '../support/relay-world.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const FUNDS = { usdc: 12_500_000n, wei: 10n ** 18n };
@@ -40,7 +40,7 @@ if (chromium) {
       const [credentialId = ''] = passkeys.ids();
       // The page says so once a transaction carries it.
       const look = () => world.t.call('GET /api/dids/lookup', { credentialId });
-      await eventually(async () => (await look()).body.status === 'confirmed');
+      await until('it is confirmed', async () => (await look()).body.status === 'confirmed');
       expect((await look()).body).toMatchObject({ did, proven: true });
       await world.fund(did.slice(-42), FUNDS);
       await page.click('#buy');
@@ -71,7 +71,7 @@ if (chromium) {
       await page.focus('input');
       await page.keyboard.press('Enter');
       await says(page, 'The code that we sent to react@example.com');
-      await page.click('#cancel');
+      await press(page, 'cancel');
       await says(page, 'Nothing was registered');
       await page.focus('input');
       await page.keyboard.press('Enter');
@@ -84,10 +84,10 @@ if (chromium) {
       await says(page, 'Confirmed');
       const did = await page.$eval('code', (element) => element.textContent ?? '');
       await page.reload();
-      await page.click('#sign-in');
+      await press(page, 'sign-in');
       await says(page, did);
       await world.fund(did.slice(-42), FUNDS);
-      await page.click('#buy');
+      await press(page, 'buy');
       await approve(passkeys);
       await says(page, 'Thank you');
     });

@@ -90,7 +90,7 @@ if (chromium) {
         APPS: 'tea',
         REGISTER_REDIRECTS: `tea=${BACK}`,
       });
-    }, 120_000);
+    });
     afterAll(() => world.stop());
     afterEach(() => world.leave());
     /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
@@ -138,7 +138,6 @@ if (chromium) {
         }
         expect(styles).toEqual(styles.map(() => styles[0]));
       },
-      60_000,
     );
 
     test('the sixth digit sends it, also among blanks and dashes, and from right to left', async () => {
@@ -155,6 +154,6 @@ if (chromium) {
         const { field } = await look(page, place.field);
         expect(field).toEqual({ value: '868877', hasFocus: true, scrollLeft: 0 });
       }
-    }, 60_000);
+    });
   });
 }

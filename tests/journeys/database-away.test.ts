@@ -1,11 +1,10 @@
 import { afterEach, expect, test } from 'bun:test';
 import { libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
-import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { layLine } from '../support/line.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
+import { until, untilHolds } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const ends: (() => unknown)[] = [];
@@ -48,42 +47,36 @@ if (libsqlProgram()) {
 
     const program = await startProgram({ ...keys, DATABASE_URL: line.url }, { cwd: folder.path });
     ends.push(() => program.stop('SIGKILL'));
-    expect(program.output()).toContain('"event":"started_without_database"');
+    await untilHolds(async () => expect(events(program)).toContain('warn started_without_database'));
     expect((await fetch(`${program.url}/healthz`)).status).toBe(200);
     expect(await ready(program)).toBe(503);
     const refused = await hold(program, 'a');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
 
     line.mend();
-    await until(
-      () => hold(program, 'bb'),
-      (answer) => answer.status === 200,
-    );
-    await until(
-      () => ready(program),
-      (status) => status === 200,
-    );
+    await until('a session is opened', async () => (await hold(program, 'bb')).status === 200);
+    await until('the vault is ready', async () => (await ready(program)) === 200);
     for (const handle of ['ccc', 'dddd', 'eeeee']) expect((await hold(program, handle)).status).toBe(200);
     line.cut();
     expect((await hold(program, 'ffffff')).status).toBe(503);
     line.mend();
-    await until(
-      () => hold(program, 'ggggggg'),
-      (answer) => answer.status === 200,
-    );
+    await until('a session is opened', async () => (await hold(program, 'ggggggg')).status === 200);
     const { total_registrations: total } = (await (await fetch(`${program.url}/api/sessions/status`)).json()) as {
       total_registrations: number;
     };
     expect(total).toBe(5);
     expect(events(program).filter((event) => event.startsWith('error'))).toEqual([]);
-    expect(events(program)).toContain('info database_recovered');
+    await untilHolds(async () => expect(events(program)).toContain('info database_recovered'));
     expect(await program.stop()).toBe(0);
   });
 
   test('it stops at once by SIGTERM while the database is away', async () => {
     const folder = temporaryFolder();
     ends.push(folder.remove);
-    const vars = { ...keys, DATABASE_URL: `http://127.0.0.1:${freePort()}` };
+    const line = await layLine('http://127.0.0.1:1');
+    ends.push(line.stop);
+    line.cut();
+    const vars = { ...keys, DATABASE_URL: line.url };
     const program = await startProgram(vars, { cwd: folder.path });
     expect((await hold(program, 'a')).status).toBe(503);
     expect(await program.stop()).toBe(0);

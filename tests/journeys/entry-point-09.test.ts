@@ -12,6 +12,7 @@ import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { type OperationReceipt, openAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { balanceOf } from '../support/operations.ts';
+import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const CHAIN_ID = 84532;
@@ -78,10 +79,6 @@ async function feesOf(node: ChainRpc) {
 
 async function settled(operation: Operation): Promise<OperationReceipt> {
   const hash = await ask('eth_sendUserOperation', [operation, contracts.entryPoint]);
-  for (let i = 0; i < 1000; i++) {
-    const receipt = await ask('eth_getUserOperationReceipt', [hash]);
-    if (receipt) return receipt as OperationReceipt;
-    await Bun.sleep(20);
-  }
-  throw new Error('it was not mined');
+  const receipt = await until('it is mined', () => ask('eth_getUserOperationReceipt', [hash]));
+  return receipt as OperationReceipt;
 }

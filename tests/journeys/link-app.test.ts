@@ -26,7 +26,7 @@ if (chromium) {
       writeFileSync(join(folder, 'link.ts'), own);
       ({ default: app } = await import(join(folder, 'link.ts')));
       rmSync(folder, { recursive: true });
-    }, 120_000);
+    });
     afterAll(async () => {
       await server.stop(true);
       await world.stop();

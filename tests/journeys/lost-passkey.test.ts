@@ -31,7 +31,7 @@ if (chromium) {
   const phones: Phone[] = [];
   beforeAll(async () => {
     world = await startPhoneWorld();
-  }, 120_000);
+  });
   afterAll(() => world.stop());
   afterEach(async () => {
     for (const { own } of phones.splice(0)) await own.close();

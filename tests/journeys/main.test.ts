@@ -6,6 +6,7 @@ import { buildBinary } from '../support/binary.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const credential = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
@@ -70,13 +71,14 @@ describe.each(PLACES)('the main job, on the compiled program and $name', ({ name
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered.
     return { status: response.status, body: (await response.json()) as any };
   };
-  const lookUp = async (credentialId: string, until: (status: number, body: { status?: string }) => boolean) => {
-    for (let i = 0; i < 400; i++) {
+  const lookUp = async (credentialId: string, isSo: (status: number, body: { status?: string }) => boolean) => {
+    const look = async () => {
       const found = await call(`GET /api/dids/lookup?credentialId=${credentialId}`);
-      if (until(found.status, found.body)) return found;
-      await Bun.sleep(25);
-    }
-    throw new Error(`the registration does not change:\n${program.output()}`);
+      return isSo(found.status, found.body) && found;
+    };
+    return until('the registration changes', look).catch((cause) => {
+      throw new Error(program.output(), { cause });
+    });
   };
   /** Proves an address of mail: the code comes from the mail that arrived. */
   const prove = async (identifier: string) => {

@@ -9,6 +9,7 @@ import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, runSponsored } from '../../scripts/dev-stack/user-operation.ts';
 import { LOCAL_MONEY, startSponsoredBundler } from '../support/bundler.ts';
 import { chainVars } from '../support/chain-vars.ts';
+import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // A client that was published before the second accounts and the second registry: it predicts an account, registers a DID
@@ -29,7 +30,7 @@ let before: World;
 let after: World;
 beforeAll(async () => {
   [before, after] = [await startWorld(1), await startWorld(2)];
-}, 120_000);
+});
 afterAll(() => Promise.all([before.stop(), after.stop()]));
 
 test('published clients read and write the same with the second registry and both factories', async () => {
@@ -103,12 +104,11 @@ async function published({ chain, contracts, t }: World): Promise<Transcript> {
   transcript.push(['the registry', 200, { did, ...(await readRegistry({ chain }, didRegistry, did)) }]);
   await call('GET /api/accounts/state', { account: address });
   await call('POST /api/dids', { ...who, credentialId: 'cHVibGlzaGVkLWNsaWVudA', did, attestation, txHash });
-  for (let i = 0; i < 200; i++) {
+  await until('the registration is confirmed', async () => {
     await t.work();
     const { body } = await t.call('GET /api/dids/lookup', { credentialId: 'cHVibGlzaGVkLWNsaWVudA' });
-    if (body.status === 'confirmed') break;
-    await Bun.sleep(50);
-  }
+    return body.status === 'confirmed';
+  });
   await call('GET /api/dids/lookup', { credentialId: 'cHVibGlzaGVkLWNsaWVudA' });
   await call('GET /api/sessions/check', who);
   await call('GET /api/aliases/check', { alias: ALIAS });

@@ -19,7 +19,7 @@ if (chromium) {
   const visitors: Visitor[] = [];
   beforeAll(async () => {
     world = await startRegisterWorld();
-  }, 120_000);
+  });
   afterAll(() => world.stop());
   afterEach(async () => {
     for (const visitor of visitors.splice(0)) await visitor.close();

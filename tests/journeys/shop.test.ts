@@ -5,12 +5,13 @@ import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
 import { press } from '../support/pay.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
+import { untilHolds } from '../support/until.ts';
 
 if (chromium) {
   let world: ShopWorld;
   beforeAll(async () => {
     world = await startShopWorld();
-  }, 120_000);
+  });
   afterAll(() => world.stop());
   afterEach(() => world.leave());
   const accountOf = (page: Page) =>
@@ -45,7 +46,9 @@ if (chromium) {
       const receipt = await screen(page, 'receipt');
       expect(receipt).toContain('Paid 1.25 USDC to Tea House');
       expect(receipt).toContain('Exactly 1.25 USDC went to Tea House, on chain 84532');
-      expect(receipt).toContain('The block is final: nothing takes it back');
+      await untilHolds(async () =>
+        expect(await screen(page, 'receipt')).toContain('The block is final: nothing takes it back'),
+      );
       expect(await world.balanceOf(account, 'usdc')).toBe(98_750_000n);
       // The link shows what the vault says, to anybody.
       const link = await page.$eval('#receipt-link', (one) => (one as HTMLAnchorElement).href);
@@ -132,7 +135,9 @@ if (chromium) {
       const look = async (part: string) => {
         await screen(page, part);
         expect(await violations(page)).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+        await untilHolds(async () =>
+          expect(await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth])).toEqual([320, 320]),
+        );
         const small = await page.$$eval('button, input, a', (all) =>
           all.filter((one) => one.checkVisibility() && one.tagName !== 'A' && one.getBoundingClientRect().height < 44),
         );

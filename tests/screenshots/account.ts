@@ -12,6 +12,7 @@ import {
   pressNamed,
   type,
 } from '../support/account-page.ts';
+import { keepWorking } from '../support/background.ts';
 import { press, startPayWorld } from '../support/pay.ts';
 import { toIndexed } from './png.ts';
 
@@ -23,7 +24,7 @@ const world = await startPayWorld({
   more: { GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY, MAX_VERIFY_SENDS_PER_IP: '1000', RECOVERIES_DAILY_MAX: '1000' },
 });
 await world.chain.rpc('anvil_setBalance', [addressOf(GUARDIAN_KEY), '0xde0b6b3a7640000']);
-const work = setInterval(() => void world.t.work(), 250);
+const endWork = keepWorking(world.t, 250);
 
 /** One picture for the documents, or all variants for the eyes. */
 async function shoot({ page }: Device, name: string, isShown = false): Promise<void> {
@@ -125,6 +126,6 @@ try {
   await screen('problem');
   await shoot(here, 'failing');
 } finally {
-  clearInterval(work);
+  await endWork();
   await world.stop();
 }

@@ -1,5 +1,6 @@
 // Pages of an app on an origin of its own, in a browser with passkeys in software, and the vault that they use.
 import type { BrowserContext, Page } from 'puppeteer-core';
+import { keepWorking } from './background.ts';
 import { closeWindows, createPasskeys, type Passkeys, type PayWorld, startPayWorld } from './pay.ts';
 
 /** The world of an app. */
@@ -21,7 +22,7 @@ const VAULT = 'https://vault.example.com';
 export async function startAppWorld(more: Readonly<Record<string, string>> = {}, pagesOnly = false): Promise<AppWorld> {
   const world = await startPayWorld({ pagesOnly, more: { MAX_VERIFY_SENDS_PER_IP: '1000', ...more } });
   const { own, origin, shop, pages, t } = world;
-  const working = setInterval(() => void t.work(), 100);
+  const endWork = keepWorking(t, 100);
   const contexts: BrowserContext[] = [];
   const put = (path: string, html: string) => void pages.set(path, html.replaceAll(VAULT, origin));
   return {
@@ -47,7 +48,7 @@ export async function startAppWorld(more: Readonly<Record<string, string>> = {},
     },
     client: `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`,
     async stop() {
-      clearInterval(working);
+      await endWork();
       await world.stop();
     },
   };

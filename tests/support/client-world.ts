@@ -1,5 +1,6 @@
 // A vault that relays, on a chain, whose time goes by itself; and people whose passkeys are in software.
 import { systemClock } from '../../lib/base/clock.ts';
+import { keepWorking } from './background.ts';
 import { type RelayChain, startRelayChain } from './candidates.ts';
 import { openDraw } from './draw.ts';
 import { CREDENTIALS, type Device, newDevice, on } from './hostile/device.ts';
@@ -33,7 +34,7 @@ export async function startClientWorld(vars: Readonly<Record<string, string>> = 
   };
   const wide = { MAX_VERIFY_SENDS_PER_IP: '1000', RATE_LIMIT_CODES_PER_IDENTIFIER: '1000' };
   const t = await startVault({ ...chain.vars, ...wide, ...vars }, { clock });
-  const working = setInterval(() => void t.work(), 100);
+  const endWork = keepWorking(t, 100);
   const before = Object.getOwnPropertyDescriptor(navigator, 'credentials');
   Object.defineProperty(navigator, 'credentials', { value: CREDENTIALS, configurable: true });
   Object.defineProperty(globalThis, 'PublicKeyCredential', { value: class {}, configurable: true });
@@ -55,7 +56,7 @@ export async function startClientWorld(vars: Readonly<Record<string, string>> = 
       await chain.mine();
     },
     async stop() {
-      clearInterval(working);
+      await endWork();
       Date.now = realNow;
       if (before) Object.defineProperty(navigator, 'credentials', before);
       else Reflect.deleteProperty(navigator, 'credentials');

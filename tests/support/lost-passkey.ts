@@ -11,6 +11,7 @@ import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.t
 import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
+import { keepWorking } from './background.ts';
 import {
   buy,
   confirmWindow,
@@ -66,16 +67,12 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
     },
   });
   await world.fund(addressOf(GUARDIAN_KEY), { wei: 10n ** 18n });
-  let working: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    working = working.then(() => world.t.work());
-  }, WORK_MS);
+  const endWork = keepWorking(world.t, WORK_MS);
   return {
     ...world,
     mail,
     async stop() {
-      clearInterval(timer);
-      await working;
+      await endWork();
       await world.stop();
       await mailer.close();
       await mail.stop();

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { keepWorking } from './background.ts';
 import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 const WORK_MS = 200;
@@ -53,17 +54,13 @@ export async function startRegisterWorld(more: Readonly<Record<string, string>> 
     },
   });
   vault = world.origin;
-  let working: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    working = working.then(() => world.t.work());
-  }, WORK_MS);
+  const endWork = keepWorking(world.t, WORK_MS);
   return {
     ...world,
     app,
     other,
     async stop() {
-      clearInterval(timer);
-      await working;
+      await endWork();
       await world.stop();
       for (const { stop } of apps) await stop();
     },

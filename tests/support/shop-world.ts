@@ -6,6 +6,7 @@ import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail
 import { type Shop, startShop } from '../../scripts/dev-stack/shop.ts';
 import { type SmsProvider, smsVars, startSmsProvider } from '../../scripts/dev-stack/sms.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { keepWorking } from './background.ts';
 import { confirmWindow, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 /** It all; the vault's background work goes on by itself. */
@@ -61,10 +62,7 @@ export async function startShopWorld(more: Readonly<Record<string, string>> = {}
   const inbox = await startInbox({ read: () => [...mail.messages, ...sms.messages] });
   const shop = await startShop({ vault: world.origin, rpc: world.chain.rpc, inbox: inbox.url });
   inbox.lead({ shop: shop.url, vault: world.origin });
-  let working: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    working = working.then(() => world.t.work());
-  }, WORK_MS);
+  const endWork = keepWorking(world.t, WORK_MS);
   const customers: Customer[] = [];
   const come: ShopWorld['come'] = async (stored, url = shop.url) => {
     const customer = await visit(world, url, stored);
@@ -97,8 +95,7 @@ export async function startShopWorld(more: Readonly<Record<string, string>> = {}
       for (const { context } of customers.splice(0)) await context.close();
     },
     async stop() {
-      clearInterval(timer);
-      await working;
+      await endWork();
       await Promise.all([shop.stop(), inbox.stop()]);
       await world.stop();
       mailer.close();
