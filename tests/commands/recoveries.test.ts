@@ -4,6 +4,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { startProgram } from '../support/program.ts';
 import { createOwner, recoveryBody, startRecoveryChain } from '../support/recovery.ts';
 import { runProgram } from '../support/run.ts';
+import { until } from '../support/until.ts';
 import { startVault, VAULT_SECRET } from '../support/vault.ts';
 
 const chain = await startRecoveryChain();
@@ -32,10 +33,7 @@ test('vault recoveries lists the open ones, masked, and has the guardian withdra
     new RegExp(`^1 {2}${account} {2}a\\*\\*\\*@example.com {2}\\S+Z {2}proposed\\n$`),
   );
   expect((await run('cancel', owner.account)).out).toBe(`${account}: the guardian will withdraw\n`);
-  for (let waited = 0; (await chain.events(owner.account)).cancelled === 0; waited++) {
-    if (waited > 100) throw new Error('it is not withdrawn');
-    await Bun.sleep(100);
-  }
+  await until('it is withdrawn', async () => (await chain.events(owner.account)).cancelled > 0);
   expect((await run('cancel', 'x')).code).toBe(2);
   expect(JSON.parse((await run('list', '--account', owner.account, '--json')).out)).toMatchObject([{ account }]);
   await program.stop();

@@ -3,6 +3,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { type Receiver, startReceiver, WEBHOOK_SECRET } from '../support/receiver.ts';
 import { runProgram } from '../support/run.ts';
+import { until } from '../support/until.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let receiver: Receiver;
@@ -32,16 +33,12 @@ async function openSession({ url }: Program, identifier: string): Promise<void> 
   await fetch(`${url}/api/sessions`, { method: 'POST', headers, body });
 }
 
-async function until(isThere: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1_200 && !(await isThere()); i++) await Bun.sleep(50);
-}
-
 describe('vault webhooks', () => {
   test('list shows the dead ones, resend has the running vault send one again', async () => {
     receiver.answer = () => new Response(null, { status: 410 });
     const program = await start();
     await openSession(program, 'alice');
-    await until(async () => JSON.parse((await vault('webhooks', 'list', '--json')).out).length > 0);
+    await until('one is dead', async () => JSON.parse((await vault('webhooks', 'list', '--json')).out).length > 0);
     const listed = await vault('webhooks', 'list', '--json');
     const [dead] = JSON.parse(listed.out);
     expect(dead).toMatchObject({ type: 'session.created', status: 'dead', attempts: 1, last_status: 410 });
@@ -56,13 +53,14 @@ describe('vault webhooks', () => {
       out: `${dead.id} session.created: queued\n`,
       err: 'vault: WEBHOOK_URL is not set here: the webhook waits until a vault with WEBHOOK_URL runs.\n',
     });
-    await until(() => receiver.received.length === 2);
+    await until('it comes again', () => receiver.received.length === 2);
     expect(receiver.received.map(({ id }) => id)).toEqual([dead.webhook, dead.webhook]);
     expect(await vault('webhooks', 'resend', String(dead.id))).toMatchObject({
       code: 1,
       err: 'vault: there is no dead webhook with this id\n',
     });
-    await until(async () => (await vault('webhooks', 'list', '--status', 'delivered')).out.includes('session.created'));
+    const delivered = async () => (await vault('webhooks', 'list', '--status', 'delivered')).out;
+    await until('it is delivered', async () => (await delivered()).includes('session.created'));
     expect((await vault('webhooks', 'list')).out).toBe('No webhook is dead.\n');
   });
 

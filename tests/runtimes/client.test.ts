@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { startListening } from '../support/program.ts';
 import { makeProject, type Project, programOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
@@ -88,10 +89,5 @@ const config :Workerd.Config = (
 
 /** It listens a little after it said so. */
 async function answerOf(url: string): Promise<string> {
-  for (let i = 0; i < 200; i++) {
-    const response = await fetch(url).catch(() => undefined);
-    if (response) return response.text();
-    await Bun.sleep(25);
-  }
-  throw new Error('no answer');
+  return (await until('it listens', () => fetch(url).catch(() => undefined))).text();
 }

@@ -7,6 +7,7 @@ import { freePort } from '../../scripts/dev-stack/port.ts';
 import { createPayer, orderOf, payOrder, USDC } from '../support/payers.ts';
 import { startListening } from '../support/program.ts';
 import { makeProject, type Project, programOf } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 
 type Case = readonly [PaymentReceipt, PaymentOrder];
 
@@ -111,10 +112,5 @@ const config :Workerd.Config = (
 
 /** It listens a little after it said so. */
 async function answerOf(url: string): Promise<unknown> {
-  for (let i = 0; i < 200; i++) {
-    const response = await fetch(url).catch(() => undefined);
-    if (response) return response.json();
-    await Bun.sleep(25);
-  }
-  return undefined;
+  return (await until('it listens', () => fetch(url).catch(() => undefined))).json();
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '../support/until.ts';
 
 /** A vault on some runtime, over HTTP, and what it printed. */
 export interface Runtime {
@@ -42,8 +43,8 @@ export function addTests(name: string, runtime: () => Runtime): void {
     test('the main job: send, check, session, registration, look-up', async () => {
       const sent = await call('POST /api/verify/send', alice);
       expect([sent.status, sent.body.expires_in]).toEqual([200, 90]);
-      await until(() => codeFor(alice.identifier) !== undefined);
-      const checked = await call('POST /api/verify/check', { ...alice, code: codeFor(alice.identifier) });
+      const code = await until('the code is printed', () => codeFor(alice.identifier));
+      const checked = await call('POST /api/verify/check', { ...alice, code });
       expect(checked.body).toMatchObject({ ok: true, verified: true });
       const did = 'did:key:z6MkRuntime';
       expect((await call('POST /api/sessions', { ...alice, did })).status).toBe(200);
@@ -95,8 +96,4 @@ export function addTests(name: string, runtime: () => Runtime): void {
       expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(86_000);
     });
   });
-}
-
-async function until(done: () => boolean): Promise<void> {
-  for (let i = 0; i < 6_000 && !done(); i++) await Bun.sleep(10);
 }

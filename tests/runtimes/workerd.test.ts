@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import type { Program } from '../support/program.ts';
 import { makeProject, type Project, programOf, runProject } from '../support/runtime.ts';
+import { until } from '../support/until.ts';
 import { addTests } from './tests.ts';
 
 // Not the package's own script, which would be ended in place of the program it runs.
@@ -20,7 +21,7 @@ if (workerd && libsqlProgram()) {
     // It says nothing by itself once it listens.
     const script = `echo "listening on http://127.0.0.1:${project.vars['PORT']}"; exec "$0" serve "$1" --verbose`;
     program = await runProject(project, ['sh', '-c', script, workerd, project.write('config.capnp', config)]);
-    await answers(program.url);
+    await until('it listens', () => fetch(`${program.url}/healthz`).catch(() => undefined));
   });
   afterAll(async () => {
     await program.stop();
@@ -60,11 +61,4 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${vars['PORT']}", http = (), service = "main")],
 );
 `;
-}
-
-async function answers(url: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await fetch(`${url}/healthz`).catch(() => undefined)) return;
-    await Bun.sleep(25);
-  }
 }

@@ -98,7 +98,7 @@ describe('a request is repeated', () => {
     failFirst(5, answer(409, { error: 'idempotency_key_in_use' }, { 'retry-after': '1' }));
     expect((await vault.verify.send(someone())).ok).toBe(true);
     expect(line.asked).toHaveLength(6);
-  }, 20_000);
+  });
 
   test('where the connection breaks in the middle of the answer', async () => {
     const one = someone();

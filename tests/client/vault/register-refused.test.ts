@@ -29,7 +29,7 @@ test('a vault that is at the request still is waited for, and nothing is forgott
   expect(pending.length).toBeGreaterThan(4);
   expect(pending.every((request) => request !== undefined)).toBe(true);
   expect(one.device.keyring.passkeys.size).toBe(1);
-}, 30_000);
+});
 
 describe('what refuses the request once leaves the passkey', () => {
   test.each([
@@ -98,7 +98,7 @@ describe('after submitted', () => {
     };
     const made = await one.register();
     expect((await made.confirmed).status).toBe('confirmed');
-  }, 30_000);
+  });
 
   test('a chain that stands still is waited for ten minutes', async () => {
     const one = newPerson(world);
@@ -114,7 +114,7 @@ describe('after submitted', () => {
     // It goes on with what was sent, when it is called again.
     one.line.trouble = undefined;
     expect((await (await one.register({ askCode: notAsked })).confirmed).did).toBe(made.did);
-  }, 30_000);
+  });
 
   test('a registration that the vault does not know any more has failed', async () => {
     const one = newPerson(world);
@@ -146,7 +146,7 @@ describe('after submitted', () => {
     } finally {
       await world.chain.rpc('evm_setAutomine', [true]);
     }
-  }, 30_000);
+  });
 });
 
 describe('a vault that is older than the client', () => {

@@ -3,6 +3,7 @@ import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { runProgram } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -68,7 +69,7 @@ test('a terminal reads where the console is', async () => {
   const port = String(freePort());
   const program = await startProgram({ ADMIN_PORT: port, LOG_FORMAT: 'pretty' }, { cwd: folder.path });
   programs.push(program);
-  expect(program.output()).toContain(`http://127.0.0.1:${port}/console`);
+  await until('it says where', () => program.output().includes(`http://127.0.0.1:${port}/console`));
 });
 
 test('a port that is taken stops the start with 1, and names its flag', async () => {

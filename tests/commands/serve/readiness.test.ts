@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { READY_CACHE_MS } from '../../../lib/monitoring/health.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, SERVE, startListening } from '../../support/program.ts';
+import { until } from '../../support/until.ts';
 
 const prlimit = Bun.which('prlimit');
 if (!prlimit) console.log('no prlimit on this machine: the tests of a full disk are left out');
@@ -57,7 +58,8 @@ describe('§4 readyz 503', () => {
     expect(await ready(program)).toEqual([200, 'writable']);
     move(path);
     expect(await ready(program)).toEqual([503, 'unavailable']);
-    while (!program.output().includes('the vault writes nothing until it is restarted')) await Bun.sleep(1);
+    const words = 'the vault writes nothing until it is restarted';
+    await until('the log says what to do', () => program.output().includes(words));
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ handle: 'alice', did: 'did:key:zAlice' });
     const refused = await fetch(`${program.url}/api/sessions`, { method: 'POST', headers, body });

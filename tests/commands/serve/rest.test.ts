@@ -7,6 +7,7 @@ import { untilListening } from '../../support/asking.ts';
 import { buildBinary } from '../../support/binary.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startProgram } from '../../support/program.ts';
+import { until } from '../../support/until.ts';
 
 let binary: Awaited<ReturnType<typeof buildBinary>>;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -67,7 +68,8 @@ describe('what a start leaves out, in the program', () => {
     ends.push(() => program.stop('SIGKILL'));
     const database = new Database(join(folder.path, 'vault-data/vault.db'), { readonly: true });
     ends.push(() => database.close());
-    while (database.query('SELECT 1 FROM key_marks').all().length === 0) await Bun.sleep(50);
+    const marks = () => database.query('SELECT 1 FROM key_marks').all();
+    await until('the first turn writes', () => marks().length > 0);
     expect(await program.stop()).toBe(0);
   });
 

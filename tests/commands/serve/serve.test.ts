@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { runProgram, VAULT } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 const ends: (() => unknown)[] = [];
@@ -20,6 +21,9 @@ async function start(vars: Readonly<Record<string, string>> = {}, args: readonly
   ends.push(() => program.stop('SIGKILL'));
   return program;
 }
+
+/** Longer than any test. */
+const NEVER_MS = 3_600_000;
 
 /** A mail service that takes its time. */
 function startSlowMail(answerAfterMs: number) {
@@ -192,7 +196,7 @@ describe('a stop', () => {
       }
     };
     const clients = Promise.all(Array.from({ length: 8 }, client));
-    await Bun.sleep(300);
+    await until('100 requests are answered', () => (statuses.get(200) ?? 0) >= 100);
     stopping = true;
     expect(await program.stop()).toBe(0);
     await clients;
@@ -211,7 +215,7 @@ describe('a stop', () => {
   });
 
   test('does not wait for ever, and still answers, with the headers of every response', async () => {
-    const mail = startSlowMail(9_000);
+    const mail = startSlowMail(NEVER_MS);
     const program = await start(mail.vars);
     const usual = await fetch(`${program.url}/nothing`);
     const answer = sendCode(program, { 'X-Request-Id': 'mine' });
@@ -227,12 +231,12 @@ describe('a stop', () => {
   });
 
   test('is at once at the second signal', async () => {
-    const mail = startSlowMail(9_000);
+    const mail = startSlowMail(NEVER_MS);
     const program = await start(mail.vars);
     const answer = sendCode(program).catch(() => undefined);
     await mail.called;
     process.kill(program.pid, 'SIGTERM');
-    while (!program.output().includes('"stopping"')) await Bun.sleep(5);
+    await until('the stop begins', () => program.output().includes('"stopping"'));
     expect(await program.stop()).toBe(1);
     expect(await answer).toBeUndefined();
   });

@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 let vault: Program;
 beforeAll(async () => {
   vault = await startProgram({ VAULT_SECRET, DATA_DIR: folder.path, FOLLOWER: 'false' }, { cwd: folder.path });
-}, 90_000);
+});
 afterAll(async () => {
   await vault.stop('SIGKILL');
   folder.remove();
@@ -67,4 +67,4 @@ test('headers that never end are cut, a body that never ends is 408 and the last
   ask();
   await again.promise;
   idle.removeAllListeners('close').destroy();
-}, 90_000);
+});

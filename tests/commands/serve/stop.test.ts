@@ -10,6 +10,7 @@ import { VAULT } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
+const PATIENT_STOP = join(import.meta.dir, '../../support/patient-stop.ts');
 const VARS = { VAULT_SECRET, OPERATOR_SECRET: OPERATOR.Authorization.slice(7), DID_REGISTRY_ADDRESS: 'none' };
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -24,7 +25,7 @@ afterEach(async () => {
 
 describe('a stop, on connections that are in use', () => {
   async function start() {
-    const program = await startProgram(VARS, { cwd: folder.path });
+    const program = await startProgram(VARS, { cwd: folder.path, preload: PATIENT_STOP });
     ends.push(() => program.stop('SIGKILL'));
     return { program, port: Number(new URL(program.url).port) };
   }

@@ -5,6 +5,7 @@ import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { buildBinary } from '../../support/binary.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
+import { until, untilNothing } from '../../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const CLIENTS = 16;
@@ -56,7 +57,9 @@ async function openUntilKilled(program: Program, name: string): Promise<string[]
     }
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
-  while (acknowledged.length < 300) await Bun.sleep(5);
+  await untilNothing('300 sessions are opened', () =>
+    acknowledged.length < 300 ? [`${300 - acknowledged.length} sessions`] : [],
+  );
   await program.stop('SIGKILL');
   await clients;
   return acknowledged;
@@ -72,7 +75,7 @@ describe('the built program, alone in a folder, writes by its thread', () => {
     const acknowledged: string[] = [];
     for (const name of ['first', 'second']) {
       const program = await start('thread');
-      while (!isStarted(program)) await Bun.sleep(5);
+      await until('the writer starts', () => isStarted(program));
       expect(await metricsOf(program)).toContain('vault_db_writer{kind="thread"} 1');
       acknowledged.push(...(await openUntilKilled(program, name)));
     }
@@ -92,7 +95,7 @@ describe('the built program, alone in a folder, writes by its thread', () => {
       writeFileSync(join(folder.path, name), `require('node:fs').writeFileSync('trapped', ''); process.exit(7);`);
     }
     const program = await start('thread');
-    while (!isStarted(program)) await Bun.sleep(5);
+    await until('the writer starts', () => isStarted(program));
     expect(await openSession(program, 'alice')).toBe(200);
     expect(await program.stop()).toBe(0);
     expect(await Bun.file(join(folder.path, 'trapped')).exists()).toBe(false);
@@ -109,6 +112,6 @@ test('the first lines say who writes, and how long the disk takes', async () => 
   expect(await inline.stop()).toBe(0);
   expect(isStarted(inline)).toBe(false);
   const pretty = await startProgram({ LOG_FORMAT: 'pretty', DATABASE_WRITER: 'thread' }, { cwd: folder.path, binary });
-  expect(pretty.output()).toMatch(/data {5}\S+vault\.db, written by a thread of its own/);
   expect(await pretty.stop()).toBe(0);
+  expect(pretty.output()).toMatch(/data {5}\S+vault\.db, written by a thread of its own/);
 });

@@ -90,7 +90,7 @@ test('a first start that is killed at any change of its directory leaves what th
   // Directory, three drafts and their names, at least.
   expect(exits.length).toBeGreaterThan(10);
   expect(exits.slice(0, -1).every((code) => code === 137)).toBe(true);
-}, 60_000);
+});
 
 function given(vars: Arguments['vars'] = {}): Arguments {
   return { command: 'serve', vars: { DATA_DIR: dir, ...vars }, options: {} };

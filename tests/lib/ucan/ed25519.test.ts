@@ -13,6 +13,7 @@ import { openEnclave } from '../../support/enclave.ts';
 import { isLong } from '../../support/long.ts';
 import { programOf } from '../../support/runtime.ts';
 import { SEED } from '../../support/seed.ts';
+import { until } from '../../support/until.ts';
 
 const DRAWS = isLong ? 2_000 : 100;
 const cases = (() => {
@@ -91,11 +92,7 @@ describe('the server keeps to the rule', () => {
   }
 
   async function answerOf(url: string): Promise<unknown> {
-    for (;;) {
-      const response = await fetch(url).catch(() => undefined);
-      if (response) return response.json();
-      await Bun.sleep(25);
-    }
+    return (await until('it listens', () => fetch(url).catch(() => undefined))).json();
   }
 
   async function runIn(...command: string[]): Promise<unknown> {
