@@ -21,7 +21,7 @@ export interface TestPlace {
 }
 
 /** A file that takes longer hangs. */
-const FILE_TIMEOUT_MS = 600_000;
+const FILE_TIMEOUT_MS = 900_000;
 
 /**
  * Runs test files in one process, one after the other. A file that is not in its report at the end, since it cannot be

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const vault = await startProgram(vars, { cwd: folder.path });
   fresh = readExposition(await (await fetch(`${vault.url}/metrics`)).text()).families;
   await vault.stop('SIGKILL');
-}, 90_000);
+});
 
 /** Whether some values of its labels come from settings, routes or statements, so that no series can be there before. */
 const hasOpenLabels = (name: string) => {

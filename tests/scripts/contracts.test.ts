@@ -3,7 +3,7 @@ import { abiModule, compileContracts, compileWorld, creationCodeFile } from '../
 
 test('lib/chain/abi.ts is what the contracts say now', async () => {
   expect(await Bun.file('lib/chain/abi.ts').text()).toBe(await abiModule());
-}, 120_000);
+});
 
 test('those of the dev stack are compiled alone, to the same code', async () => {
   const [world, all] = [await compileWorld(), await compileContracts()];

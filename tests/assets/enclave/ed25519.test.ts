@@ -81,7 +81,7 @@ test(`${SEEDS} seeds and messages: signatures as @noble/curves makes them; verif
     expect(verifies(whole.subarray(0, 32), message, whole.subarray(32))).toBe(false);
     if (draw.below(20) === 0) expect(hex(key)).toBe(hex(ed25519.getPublicKey(seed)));
   });
-}, 120_000);
+});
 
 test('signatures verify in node:crypto, and what does not there does not here', () => {
   manyTimes(SEEDS, (draw) => {

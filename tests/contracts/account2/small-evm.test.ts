@@ -16,38 +16,34 @@ const GAS = '0x2dc6c0';
 test.each([
   ['that gathers keys', 0],
   ['that adds and removes them', 1],
-] as const)(
-  'with an account %s the small EVM ends, logs and stores as the node does',
-  async (_, salt) => {
-    const { rpc, stop } = await startChain();
-    try {
-      const world = openWorld(openFactory(creationCode.AccountFactory2 as Hex.Hex), salt);
-      await copyTo(rpc, world);
-      const draw = openDraw(SEED + salt);
-      let book = newBook(START, salt === 0);
-      for (let i = 0; i < STEPS; i++) {
-        const step = drawStep(draw, book);
-        if (step.kind === 'wait') {
-          book = write(book, step);
-          continue;
-        }
-        // No two blocks of a second.
-        book = write(book, { kind: 'wait', seconds: 1 });
-        world.chain.state.time = BigInt(book.now);
-        const { by, data } = callOf(world, step);
-        const { ok, logs } = take(world, step);
-        const expected = await mine(rpc, by, world.account, data, book);
-        const own: unknown = { seed: SEED, step, ok, logs: ok ? logs.map(readable) : [] };
-        expect(own).toEqual({ seed: SEED, step, ...expected });
-        if (ok && isAllowed(book, step)) book = write(book, step);
+] as const)('with an account %s the small EVM ends, logs and stores as the node does', async (_, salt) => {
+  const { rpc, stop } = await startChain();
+  try {
+    const world = openWorld(openFactory(creationCode.AccountFactory2 as Hex.Hex), salt);
+    await copyTo(rpc, world);
+    const draw = openDraw(SEED + salt);
+    let book = newBook(START, salt === 0);
+    for (let i = 0; i < STEPS; i++) {
+      const step = drawStep(draw, book);
+      if (step.kind === 'wait') {
+        book = write(book, step);
+        continue;
       }
-      await expectSameStorage(rpc, world);
-    } finally {
-      await stop();
+      // No two blocks of a second.
+      book = write(book, { kind: 'wait', seconds: 1 });
+      world.chain.state.time = BigInt(book.now);
+      const { by, data } = callOf(world, step);
+      const { ok, logs } = take(world, step);
+      const expected = await mine(rpc, by, world.account, data, book);
+      const own: unknown = { seed: SEED, step, ok, logs: ok ? logs.map(readable) : [] };
+      expect(own).toEqual({ seed: SEED, step, ...expected });
+      if (ok && isAllowed(book, step)) book = write(book, step);
     }
-  },
-  120_000,
-);
+    await expectSameStorage(rpc, world);
+  } finally {
+    await stop();
+  }
+});
 
 /** Puts the small chain's contracts on the node, and lets it send for everybody. */
 async function copyTo(node: ChainRpc, { chain, account }: World): Promise<void> {

@@ -13,7 +13,7 @@ test('claims over several shards: 0 duplicates, 0 lost, no budget overspent, and
   expect(counts['acknowledged']).toBeGreaterThanOrEqual(REGISTRATIONS);
   expect(counts['refused']).toBeGreaterThan(REGISTRATIONS / 10);
   expect(Object.entries(faults).filter(([, count]) => count === 0)).toEqual([]);
-}, 120_000);
+});
 
 test('the same seed gives the same run, another seed another one', () => {
   const [one, same, other] = [SEED, SEED, SEED + 1].map((seed) => simulate({ registrations: 3_000, seed }));
