@@ -34,8 +34,8 @@ export interface Soaked {
 
 /** Streams and idle connections that are ended in a second, in thousandths of them. */
 const CHURN = 1;
-/** Until the vault has seen that the connections are gone. */
-const SETTLE_MS = 3_000;
+/** What is not closed after so long is not on its way to be closed. */
+const STALLED_MS = 10_000;
 
 /** Runs a mixed load with churn beside open streams and idle connections, and samples the vault's process. */
 export async function soak(options: SoakOptions): Promise<Soaked> {
@@ -75,8 +75,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     add(load.take().answers);
     streams.end();
     idle.end();
-    await Bun.sleep(SETTLE_MS);
-    const last = vault.read().descriptors;
+    const last = await fewest(() => vault.read().descriptors, first);
     return {
       samples,
       verdicts: judge(samples),
@@ -89,6 +88,17 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     };
   } finally {
     await vault.stop();
+  }
+}
+
+/** How few descriptors are left once the vault has seen that the connections are gone. */
+async function fewest(read: () => number, before: number): Promise<number> {
+  let [least, end] = [Number.POSITIVE_INFINITY, 0];
+  for (;;) {
+    const now = read();
+    if (now < least) [least, end] = [now, performance.now() + STALLED_MS];
+    if (least <= before || performance.now() > end) return least;
+    await Bun.sleep(100);
   }
 }
 

@@ -26,7 +26,7 @@ import { pointOf } from './second-account.ts';
 
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
 const WORK_MS = 250;
-const WAIT_MS = 90_000;
+const WAIT_MS = 150_000;
 
 /** The world of the payment page, with a mail server, a registrar, and a guardian. */
 export interface PhoneWorld extends PayWorld {

@@ -32,7 +32,7 @@ export interface Undergone {
   readonly events: number;
 }
 
-/** All is well again: so long a client may still have no answer that decides. */
+/** All is well again: so long a client may still have no answer that decides, and a reader not all events. */
 const PATIENCE_MS = 90_000;
 const ERRANDS: readonly Errand[] = [
   openSession,
@@ -81,7 +81,7 @@ export async function undergo(world: Place, ordeal: Ordeal, ledger = openLedger(
   const broken = (error: unknown) => ledger.violate('the database is whole', String(error));
   const events = await settle(world, ledger).catch((error) => broken(error) ?? 0);
   for (const reader of readers) {
-    if (!(await reader.until(events, 20_000)))
+    if (!(await reader.until(events, PATIENCE_MS)))
       ledger.violate('streams have no gap', `${reader.ids.at(-1)} of ${events}`);
   }
   lap('settled');
