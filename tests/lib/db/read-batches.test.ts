@@ -11,6 +11,7 @@ import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts
 import { testClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type LibsqlProxy, startLibsqlProxy } from '../../support/hostile/libsql-proxy.ts';
+import { until } from '../../support/until.ts';
 
 const rowOf = (value: unknown): Result => ({ rows: [{ value }], rowsAffected: 0 });
 const select = (n: number) => ({ sql: `SELECT ${n} AS value`, args: {} });
@@ -266,16 +267,21 @@ if (libsqlProgram()) {
     test('answers others while it works on slow ones', async () => {
       const db = open();
       await db.ready();
-      let isHeld = true;
+      const released = Promise.withResolvers<void>();
       const held: Promise<unknown>[] = [];
-      proxy.trouble = ({ text }) => (text.includes('slow') && isHeld ? { holdMs: 5_000 } : undefined);
+      let holding = 0;
+      proxy.trouble = ({ text }) => {
+        if (!text.includes('slow')) return undefined;
+        holding++;
+        return { until: released.promise };
+      };
       for (let n = 0; n < READ_REQUESTS_MAX; n++) {
-        held.push(db.read({ sql: `SELECT ${n} AS slow`, args: {} }).then(() => (isHeld = false)));
-        await Bun.sleep(20);
+        held.push(db.read({ sql: `SELECT ${n} AS slow`, args: {} }));
+        await until('the server works on it', () => holding > n);
       }
       expect(await db.read({ sql: 'SELECT 7 AS n', args: {} })).toEqual([{ n: 7 }] as never);
-      expect(isHeld).toBe(true);
       proxy.trouble = undefined;
+      released.resolve();
       await Promise.all(held);
     });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
  * What becomes of a request: `ignore` never answers and never passes it on, `swallow` passes it on and never answers,
  * `refuse` answers 503 without passing it on, `cut` ends the connection before it is passed on and `lose` after it was,
  * `halve` and `garble` pass it on and send half of the answer, or a page. A number passes it on after so many
- * milliseconds, and `holdMs` holds back the answer.
+ * milliseconds, `holdMs` holds back the answer, and so does `until` as long as its promise is open.
  */
 export type LibsqlFault =
   | 'ignore'
@@ -16,7 +16,8 @@ export type LibsqlFault =
   | 'halve'
   | 'garble'
   | number
-  | { readonly holdMs: number };
+  | { readonly holdMs: number }
+  | { readonly until: Promise<unknown> };
 
 /** A request as the client of a libSQL server sent it. */
 export interface LibsqlRequest {
@@ -99,7 +100,7 @@ async function misbehave(fault: LibsqlFault | undefined, { request, response, fo
   if (typeof fault === 'number') await Bun.sleep(fault);
   const { status, body } = await forward();
   if (fault === 'swallow') return;
-  if (typeof fault === 'object') await Bun.sleep(fault.holdMs);
+  if (typeof fault === 'object') await ('until' in fault ? fault.until : Bun.sleep(fault.holdMs));
   if (fault === 'lose') return void request.socket.destroy();
   const type = { 'content-type': 'application/json' };
   if (fault === 'garble') return void response.writeHead(200, type).end(PAGE);
