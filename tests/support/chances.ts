@@ -17,6 +17,7 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'journeys/console-process': 1,
   'journeys/pay-discovery': 1,
   'journeys/start': 1,
+  'lib/db/read-batches': 1,
   'lib/registration/last-word': 1,
   'lib/registration/relay-consent': 1,
   'lib/registration/relay-request': 1,
