@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../../lib/base/clock.ts';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
 import { cacheSize, connect, keepLog, type OpenFile, type Tuning } from './connection.ts';
@@ -31,7 +31,7 @@ export interface EmbeddedDatabase extends OwnedDatabase {
  * process: POSIX locks would not keep the two apart. Throws, naming the path, when it cannot be opened. A write throws
  * `SQLITE_READONLY_DBMOVED` once the path leads to another file.
  */
-export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase {
+export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = systemClock): EmbeddedDatabase {
   const { connection, place, checkPlace, wasLeftOpen } = connect(path, tuning);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
@@ -48,7 +48,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
   async function executeOn(writer: WriterThread, statement: BoundStatement): Promise<Result> {
     const known = prepare(statement.sql);
     // What neither writes nor reads, such as ROLLBACK, belongs to the connection that writes.
-    if (!known.writes && known.returnsRows) return whenFree(() => runPrepared(known, statement.args));
+    if (!known.writes && known.returnsRows) return whenFree(clock, () => runPrepared(known, statement.args));
     const [result] = await writer.run('execute', [statement]);
     if (!result) throw new Error('the writer has no result');
     return result;
@@ -58,7 +58,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
     file: { path: resolve(path), place, tuning, wasLeftOpen },
     execute: async (statement) => {
       if (thread) return executeOn(thread, statement);
-      return whenFree(() => {
+      return whenFree(clock, () => {
         const known = prepare(statement.sql);
         if (known.writes) checkPlace();
         return runPrepared(known, statement.args);
@@ -66,7 +66,7 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
     },
     batch: async (statements, mode) => {
       if (thread && mode === 'write') return thread.run('batch', statements);
-      return whenFree(() => {
+      return whenFree(clock, () => {
         if (mode === 'write') checkPlace();
         return runBatch(connection, run, statements, mode, mode === 'write' ? commit : undefined);
       });
@@ -99,11 +99,11 @@ export function openSqlite(path: string, tuning: Tuning = {}): EmbeddedDatabase 
  * Runs the work at once. SQLite would sleep on the event loop's thread until another process gives its lock back, so
  * the waiting is done here.
  */
-async function whenFree<T>(work: () => T): Promise<T> {
+async function whenFree<T>(clock: Clock, work: () => T): Promise<T> {
   try {
     return work();
   } catch (error) {
     if (!isBusy(error)) throw error;
   }
-  return retryBusy(systemClock, async () => work());
+  return retryBusy(clock, async () => work());
 }

@@ -1,8 +1,10 @@
 import type { Clock } from '../../lib/base/clock.ts';
+import './count-natives.ts';
+import { begin, end, idle } from './under-way.ts';
 
 /** A clock that a test moves by hand. */
 export interface TestClock extends Clock {
-  /** Moves time on and runs what falls due on the way, in order; what each sets going may settle before the next. */
+  /** Moves time on and runs what falls due on the way, in order; what each sets going has ended before the next. */
   advance(ms: number): Promise<void>;
 }
 
@@ -15,8 +17,16 @@ export function testClock(startMs = Date.UTC(2025, 0, 1)): TestClock {
     monotonic: () => now,
     after(ms, fn) {
       if (ms <= 0) {
-        const immediate = setImmediate(fn);
-        return () => clearImmediate(immediate);
+        const timer = { what: 'a timer of 0' };
+        begin(timer);
+        const immediate = setImmediate(() => {
+          end(timer);
+          fn();
+        });
+        return () => {
+          end(timer);
+          clearImmediate(immediate);
+        };
       }
       const timer = { at: now + ms, fn };
       timers.add(timer);
@@ -24,16 +34,28 @@ export function testClock(startMs = Date.UTC(2025, 0, 1)): TestClock {
     },
     async advance(ms) {
       const end = now + ms;
-      await settle();
+      await idle();
       for (let next = earliest(timers, end); next; next = earliest(timers, end)) {
         now = next.at;
         timers.delete(next);
         next.fn();
-        await settle();
+        await idle();
       }
       now = end;
     },
   };
+}
+
+/** What is awaited, while time goes on by `stepMs` whenever nothing else is under way. */
+export async function whileTimePasses<T>(clock: TestClock, awaited: Promise<T>, stepMs = 100): Promise<T> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  awaited.then(end, end);
+  await idle();
+  while (!isOver) await clock.advance(stepMs);
+  return awaited;
 }
 
 /** A clock whose time of day can be set, which durations do not notice. */
@@ -63,14 +85,4 @@ function earliest(timers: ReadonlySet<Timer>, end: number): Timer | undefined {
   let first: Timer | undefined;
   for (const timer of timers) if (timer.at <= end && timer.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = timer;
   return first;
-}
-
-const SETTLE_MS = 2;
-/** On a busy machine the moment may pass while this process does not run. */
-const SETTLE_TURNS_MIN = 400;
-
-/** Turns of the event loop for a moment: enough for chains of promises, commits and answers over loopback. */
-async function settle(): Promise<void> {
-  const end = performance.now() + SETTLE_MS;
-  for (let turn = 0; turn < SETTLE_TURNS_MIN || performance.now() < end; turn++) await new Promise(setImmediate);
 }

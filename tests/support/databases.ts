@@ -7,6 +7,7 @@ import { type EmbeddedDatabase, openSqlite } from '../../commands/storage/sqlite
 import { startWriter, type WriterThread } from '../../commands/storage/writer-thread.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { countedDatabase } from './under-way.ts';
 
 /** An empty database of a test's own; `close` removes it. */
 export type TestDatabase = Database & { close(): Promise<void> };
@@ -114,10 +115,11 @@ async function startOwnServer(): Promise<LibsqlServer | undefined> {
 }
 
 function owned(database: Database & { close(): void | Promise<void> }, remove: () => unknown): TestDatabase {
+  const { execute, batch } = countedDatabase(database);
   return {
     ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
-    execute: (statement) => database.execute(statement),
-    batch: (statements, mode) => database.batch(statements, mode),
+    execute,
+    batch,
     async close() {
       await database.close();
       await remove();

@@ -10,6 +10,7 @@ import { createVault, type Vault } from '../../routes/index.ts';
 import { testAssets } from './assets.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
+import { idle } from './under-way.ts';
 import { watchOwnAnswer } from './watch-answers.ts';
 
 /** An answer as the wire showed it. */
@@ -51,6 +52,8 @@ export interface TestVault {
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Background work up to now: turns that begin after this call, also where others were under way. */
   work(): Promise<void>;
+  /** Until no request, statement, background turn or delivery of this process is under way (`under-way.ts`). */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -65,7 +68,7 @@ export async function startVault(
   { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},
 ): Promise<TestVault> {
   const folder = env.database ? undefined : (dir ?? mkdtempSync(join(tmpdir(), 'vault-test-')));
-  const sqlite = folder === undefined ? undefined : openSqlite(join(folder, 'vault.db'));
+  const sqlite = folder === undefined ? undefined : openSqlite(join(folder, 'vault.db'), {}, clock);
   const database = env.database ?? (sqlite as Env['database']);
   const entries: LogEntry[] = [];
   let vault: Vault | undefined;
@@ -139,6 +142,7 @@ export async function startVault(
       await started.work(clock.now() + 60_000);
       await started.work(clock.now() + 60_000);
     },
+    idle,
     async stop() {
       await server.stop(true);
       await started.close();

@@ -80,7 +80,7 @@ test('the token goes to the server and nowhere else', async () => {
 });
 
 test('a server that does not answer is given up in time', async () => {
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const silent = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Promise<Response>(() => {}) });
   const clock = testClock();
   const database = await openDatabase({ url: `http://127.0.0.1:${silent.port}`, maxConnections: 1, clock });
   let ended = false;
@@ -91,7 +91,7 @@ test('a server that does not answer is given up in time', async () => {
   expect(ended).toBe(false);
   await clock.advance(1);
   expect((await failure)?.cause).toMatchObject({ message: 'timeout' });
-  silent.stop(true);
+  await silent.stop(true);
 });
 
 test('an answer without end is given up', async () => {

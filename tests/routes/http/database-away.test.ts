@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { whileTimePasses } from '../../support/clock.ts';
 import { temporaryFolder, unreachable } from '../../support/databases.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startOther } from '../../support/process.ts';
@@ -112,9 +113,8 @@ test('a database that another process keeps locked is 503 as well, and loses not
   const other = startOther('lock', `file:${join(folder.path, 'vault.db')}`);
   ends.push(other.kill);
   expect(await other.line()).toBe('locked');
-  const answer = t.from('203.0.113.7').call('POST /api/sessions', { handle: 'alice', did });
-  const moving = setInterval(() => t.clock.advance(500), 20);
-  const reply = await answer.finally(() => clearInterval(moving));
+  const asked = t.from('203.0.113.7').call('POST /api/sessions', { handle: 'alice', did });
+  const reply = await whileTimePasses(t.clock, asked, 500);
   expect([reply.status, reply.body.error]).toEqual([503, 'database_unavailable']);
   other.send('go');
   expect(await other.line()).toBe('free');
