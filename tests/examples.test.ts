@@ -6,9 +6,10 @@ import { ROUTES } from '../routes/index.ts';
 import { callOf, curlOf, variablesOf } from '../scripts/openapi/examples.ts';
 import { familyOf } from '../scripts/openapi/families.ts';
 import recorded from '../scripts/openapi/recorded.json';
+import { whileTimePasses } from './support/clock.ts';
 import { temporaryFolder } from './support/databases.ts';
 import { type ExampleWorld, openExampleWorld, type Variables } from './support/example-world.ts';
-import { meanwhile } from './support/recovery.ts';
+import { until } from './support/until.ts';
 
 // `RECORD_EXAMPLES=1` writes what the examples are answered to scripts/openapi/recorded.json, for the documents.
 const isRecording = Boolean(process.env['RECORD_EXAMPLES']);
@@ -72,7 +73,12 @@ describe('the examples of docs/http.md', () => {
     if (!isRecording) expect(document).toContain(`\n${curlOf(route)}\n`);
     const isStream = name === 'GET /v1/console/events';
     if (isStream) setTimeout(() => t.vault.endStreams(), 1000);
-    const { status, text } = await meanwhile(t, run(curlOf(route), { VAULT: t.url, ...variables }));
+    let answer: Awaited<ReturnType<typeof run>> | undefined;
+    void run(curlOf(route), { VAULT: t.url, ...variables }).then((came) => {
+      answer = came;
+    });
+    // A program is given a moment for each step of the time.
+    const { status, text } = await until(`the answer to ${name}`, () => t.clock.advance(100).then(() => answer));
     expect([name, status, text]).toEqual([name, Number(Object.keys(route.answers)[0]), text]);
     const isJson = !('media' in (route.answers[status] ?? {}));
     if (!isJson) return;
@@ -90,7 +96,7 @@ describe('the examples of docs/http.md', () => {
     const vault = createClient({ url: t.url, operatorSecret: String(variables['OPERATOR_SECRET']), storage: null });
     const given = Object.entries(variables).map(([key, value]) => [camelOf(key), value] as const);
     const asked = new AsyncFunction('vault', ...given.map(([key]) => key), `return ${code}`);
-    const answer = await meanwhile(t, asked(vault, ...given.map(([, value]) => value)));
+    const answer = await whileTimePasses(t.clock, asked(vault, ...given.map(([, value]) => value)));
     if (isRecording) return;
     expect(document).toContain(`\n${code}\n`);
     expect(membersOf(answer)).toEqual(membersOf(before[name]?.body));

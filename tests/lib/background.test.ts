@@ -18,6 +18,7 @@ import { type TestClock, testClock } from '../support/clock.ts';
 import { engines, type TestDatabase } from '../support/databases.ts';
 import { shareOf } from '../support/shares.ts';
 import { tally } from '../support/tally.ts';
+import { idle } from '../support/under-way.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 let database: TestDatabase;
@@ -35,11 +36,6 @@ function open(over: Partial<Database> = {}): Context {
 
 async function count({ db }: Context, table: string): Promise<number> {
   return Number((await db.read({ sql: `SELECT count(*) AS rows FROM ${table}`, args: {} }))[0]?.['rows']);
-}
-
-/** Waits for what has to come, however slow the machine is. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(1);
 }
 
 /** Puts `rows` numbered rows into a table by the expression after SELECT. */
@@ -187,7 +183,8 @@ for (const engine of engines()) {
       expect(await count(vault, 'idempotency')).toBe(SWEEP_ROWS_MAX + 50);
       await work(clock.now() + 21);
       // The turn that the deadline met goes on to its end.
-      await until(async () => (await count(vault, 'idempotency')) === 0);
+      await idle();
+      expect(await count(vault, 'idempotency')).toBe(0);
     });
 
     test('counts every lost code in one go, however many there are', async () => {
@@ -275,7 +272,8 @@ for (const engine of engines()) {
         await withRow(vault, 'k', async () => {});
         await clock.advance(MINUTE_MS);
         const work = run(clock.now() + 1_000);
-        await until(async () => (await count(vault, 'identifier_rows')) === 0);
+        await idle();
+        expect(await count(vault, 'identifier_rows')).toBe(0);
         await clock.advance(1_000);
         await work;
       };
@@ -283,10 +281,9 @@ for (const engine of engines()) {
       await turn();
       expect(looks).toBe(1);
       answer.resolve();
-      await until(async () => {
-        await run(clock.now() + 1);
-        return looks === 2;
-      });
+      await idle();
+      await run(clock.now() + 1);
+      expect(looks).toBe(2);
       expect(entries).toEqual([]);
     });
 

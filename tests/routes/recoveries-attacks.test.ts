@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
+import { whileTimePasses } from '../support/clock.ts';
 import {
   attest,
   contactBody,
   createOwner,
   DELAY,
-  meanwhile,
   recoveryBody,
   startRecoveryChain,
   startRecoveryVault,
@@ -34,7 +34,7 @@ async function settle(by = t): Promise<void> {
   }
 }
 
-const ask = (body: object, by = t) => meanwhile(by, by.call('POST /api/recoveries', { ...body }));
+const ask = (body: object, by = t) => whileTimePasses(by.clock, by.call('POST /api/recoveries', { ...body }));
 const statusOf = async (smartAccount: string, by = t) =>
   (await by.call('GET /api/recoveries/status', { smartAccount })).body.recovery;
 
@@ -46,7 +46,7 @@ test('X51: a pending recovery that the database does not know is withdrawn by it
   const fresh = await start();
   await fresh.work();
   const stop = { attestation: attest(fresh, owner.email), smartAccount: owner.account };
-  expect((await meanwhile(fresh, fresh.call('POST /api/recoveries/cancellations', stop))).status).toBe(202);
+  expect((await whileTimePasses(fresh.clock, fresh.call('POST /api/recoveries/cancellations', stop))).status).toBe(202);
   await settle(fresh);
   expect(await statusOf(owner.account, fresh)).toMatchObject({ status: 'cancelled' });
   expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 1 });
@@ -101,7 +101,10 @@ test('X52: a veto is taken while the vault learns that its recovery is proposed'
   // As the worker finds it when it reads the chain again between the two halves of the request.
   await t.rows(`UPDATE recoveries SET status = 'queued', contract_id = NULL`);
   const signature = vetoOf(owner, key, 1);
-  const vetoing = meanwhile(t, t.call('POST /api/recoveries/vetoes', { smartAccount: owner.account, signature }));
+  const vetoing = whileTimePasses(
+    t.clock,
+    t.call('POST /api/recoveries/vetoes', { smartAccount: owner.account, signature }),
+  );
   const looking = t.work();
   expect((await vetoing).body.error).toBeUndefined();
   await looking;

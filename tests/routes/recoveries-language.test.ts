@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Mail } from '../../lib/delivery/mail.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
+import { whileTimePasses } from '../support/clock.ts';
 import {
   attest,
   contactBody,
   createOwner,
   DELAY,
-  meanwhile,
   recoveryBody,
   startRecoveryChain,
   startRecoveryVault,
@@ -49,7 +49,7 @@ const subjects = (email: string) => mails.filter(({ to }) => to === email).map((
 test('mails about a recovery are in the language and the brand in which it was set up, not in those of who asks', async () => {
   const owner = await createOwner(chain, from('fr', 'tea'), 'fleur@example.com');
   const thief = from('es');
-  await meanwhile(t, thief.call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
+  await whileTimePasses(t.clock, thief.call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
   await t.work();
   expect(subjects(owner.email)).toEqual(['Quelqu’un demande la récupération de votre compte chez Tea House']);
   const [link = ''] = /\S+\/account\S+/.exec(mails[0]?.text ?? '') ?? [];
@@ -68,7 +68,7 @@ test('who reads the mailbox does not change the language of its warnings', async
   const thief = from('es', 'tea');
   const again = { attestation: attest(t, owner.email), smartAccount: owner.account };
   expect((await thief.call('POST /api/recoveries/commitments', again)).status).toBe(200);
-  await meanwhile(t, thief.call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
+  await whileTimePasses(t.clock, thief.call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
   await t.work();
   expect(subjects(owner.email)).toEqual([
     expect.stringMatching(/^Quelqu’un demande la récupération de votre compte chez localhost/),
@@ -78,15 +78,15 @@ test('who reads the mailbox does not change the language of its warnings', async
 test('the second address has the language in which it was named; `lang` says it over the header', async () => {
   const owner = await createOwner(chain, from('en'), 'gwen@example.com');
   const named = { ...contactBody(t, owner.account, owner.passkey, 'friend@example.com'), lang: 'de_AT' };
-  expect((await meanwhile(t, from('fr').call('POST /api/recoveries/contacts', named))).status).toBe(200);
-  await meanwhile(t, from('en').call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
+  expect((await whileTimePasses(t.clock, from('fr').call('POST /api/recoveries/contacts', named))).status).toBe(200);
+  await whileTimePasses(t.clock, from('en').call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
   await t.work();
   expect(subjects(owner.email)).toEqual([expect.stringMatching(/^Somebody is recovering your account/)]);
   expect(subjects('friend@example.com')).toEqual([expect.stringMatching(/^Jemand stellt Ihr Konto/)]);
   mails = [];
   // Who is no longer written to hears it in the same language.
-  await meanwhile(
-    t,
+  await whileTimePasses(
+    t.clock,
     t.call('POST /api/recoveries/contacts', contactBody(t, owner.account, owner.passkey, undefined, 560)),
   );
   expect(subjects('friend@example.com')).toEqual([expect.stringMatching(/^Keine weiteren/)]);
@@ -96,7 +96,7 @@ test('where no language is known it is DEFAULT_LANGUAGE', async () => {
   const owner = await createOwner(chain, from('fr'), 'old@example.com');
   // As a vault of before left it.
   await t.rows(`UPDATE recovery_addresses SET language = NULL, app = NULL`);
-  await meanwhile(t, from('es').call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
+  await whileTimePasses(t.clock, from('es').call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
   await t.work();
   expect(subjects(owner.email)).toEqual([expect.stringMatching(/^Somebody is recovering your account/)]);
   await later(DELAY + 60);

@@ -3,12 +3,12 @@ import { AbiFunction } from 'ox';
 import { account2Abi } from '../../lib/chain/abi.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { whileTimePasses } from '../support/clock.ts';
 import {
   attest,
   contactBody,
   createOwner,
   DELAY,
-  meanwhile,
   nameGuardian,
   recoveryBody,
   startRecoveryChain,
@@ -40,9 +40,9 @@ let people = 0;
 const somebody = () => createOwner(chain, t, `person${++people}@example.com`);
 const statusOf = async (smartAccount: string) => (await t.call('GET /api/recoveries/status', { smartAccount })).body;
 const ask = (body: object, by: Pick<TestVault, 'call'> = t, of = t) =>
-  meanwhile(of, by.call('POST /api/recoveries', { ...body }));
+  whileTimePasses(of.clock, by.call('POST /api/recoveries', { ...body }));
 const veto = (smartAccount: string, signature: string, by = t) =>
-  meanwhile(by, by.call('POST /api/recoveries/vetoes', { smartAccount, signature }));
+  whileTimePasses(by.clock, by.call('POST /api/recoveries/vetoes', { smartAccount, signature }));
 const operator = { Authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
 
 test('a recovery is proposed, waits, and is finished by the vault', async () => {

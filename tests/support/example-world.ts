@@ -6,6 +6,7 @@ import { makeDoctorToken } from '../../lib/identity/doctor-token.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { SAMPLES } from '../../scripts/openapi/samples.ts';
+import { whileTimePasses } from './clock.ts';
 import { registerData } from './onchain.ts';
 import { createPayer, payOrder } from './payers.ts';
 import { startReceiver, WEBHOOK_SECRET } from './receiver.ts';
@@ -13,7 +14,6 @@ import {
   attest,
   contactBody,
   createOwner,
-  meanwhile,
   recoveryBody,
   startRecoveryChain,
   startRecoveryVault,
@@ -108,7 +108,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
   const opened = async () => {
     const of = await owner();
     const passkey = createPasskey();
-    await meanwhile(t, t.call('POST /api/recoveries', recoveryBody(t, of, passkey)));
+    await whileTimePasses(t.clock, t.call('POST /api/recoveries', recoveryBody(t, of, passkey)));
     return { of, passkey };
   };
   const named = (body: Readonly<Record<string, unknown>>): Variables => {

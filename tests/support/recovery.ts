@@ -224,19 +224,6 @@ export function vetoOf({ account, passkey }: Owner, proposed: Passkey, id: numbe
   return signDigest(passkeySigner(passkey, index), vetoDigest(account, 84532, { id, x, y }));
 }
 
-/** What a request that waits is answered, while the vault's time goes on. */
-export async function meanwhile<T>({ clock }: Pick<TestVault, 'clock'>, asking: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = asking.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await Bun.sleep(10);
-    if (!isDone) await clock.advance(100);
-  }
-  return done;
-}
-
 /** Another copy of the guardian's key proposes a fresh key for the account: a thief's, by default of the vault's own. */
 export async function proposeElsewhere(
   { rpc, guardian }: RecoveryChain,

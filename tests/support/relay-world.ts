@@ -1,6 +1,5 @@
 // A vault that relays behind a node whose answers a test changes, and what people and operators see of it.
 import { expect } from 'bun:test';
-import { UPSTREAM_TIMEOUT_MS } from '../../lib/constants.ts';
 import { type Candidate, createCandidate, type RelayChain } from './candidates.ts';
 import { testClock } from './clock.ts';
 import { type Forwarder, startForwarder } from './forwarder.ts';
@@ -8,8 +7,6 @@ import { startVault, type TestVault } from './vault.ts';
 
 /** More than the pause between two looks at anything that is watched. */
 const PAUSE = 30_000;
-/** So little that no request which begins meanwhile times out. */
-const STEP = UPSTREAM_TIMEOUT_MS / 2;
 
 /** Changes the result of a node's call: its method, parameters and result; undefined leaves it as it is. */
 export type Lie = (method: string, params: readonly unknown[], result: unknown) => unknown;
@@ -47,9 +44,8 @@ export async function openRelayWorld(
   options: Parameters<typeof startVault>[1] = {},
 ): Promise<RelayWorld> {
   const node = startForwarder(chain.url);
-  const { ask, idle } = countAsks();
   const settings = { ...chain.vars, RPC_URL: node.url, ...vars };
-  const t = await startVault(settings, { clock: testClock(), fetch: ask, ...options });
+  const t = await startVault(settings, { clock: testClock(), ...options });
   await t.call('GET /api/sessions/status');
   const relayOf = (one: Pick<Candidate, 'did'>) => readRelay(t, one);
   const candidate = () => createCandidate(chain, `person${++people}`, t.clock.now());
@@ -67,13 +63,13 @@ export async function openRelayWorld(
       const one = await candidate();
       const reply = t.call('POST /api/dids', one.body);
       reply.catch(() => undefined);
-      await eventually(async () => isAt((await relayOf(one))['status'], status));
-      await idle();
+      await t.idle();
+      expect(isAt((await relayOf(one))['status'], status)).toBe(true);
       return { ...one, reply };
     },
     relayOf,
     told: (one) => readStatus(t, one),
-    look: (ms) => look(t, idle, ms),
+    look: (ms) => look(t, ms),
     relayState: async () => (await t.call('GET /readyz')).body.relay,
     logged: (event) => t.entries.filter((entry) => entry.event === event),
     async stop() {
@@ -83,34 +79,9 @@ export async function openRelayWorld(
   };
 }
 
-/** A `fetch` for vaults, and a wait until their node has answered all that they asked by it. */
-export function countAsks() {
-  let asking = 0;
-  return {
-    ask: (url: string, init: RequestInit): Promise<Response> => {
-      asking++;
-      return fetch(url, init).finally(() => asking--);
-    },
-    /**
-     * Until nothing is under way: a turn asks the node again within a few turns of the event loop, or has ended. A
-     * second turn follows the one that signed, and would send again what a test drops meanwhile.
-     */
-    async idle(): Promise<void> {
-      for (let turns = 0; turns < 100; turns++) {
-        if (asking > 0) turns = 0;
-        await (asking > 0 ? Bun.sleep(1) : new Promise(setImmediate));
-      }
-    },
-  };
-}
-
 /** Lets all be due that a vault watches, and does its background work. */
-export async function look(t: TestVault, idle: () => Promise<void>, ms = PAUSE): Promise<void> {
-  for (let left = ms; left > 0; left -= STEP) {
-    // Nothing is under way when the clock is moved: a slow node's answer would time out on it.
-    await idle();
-    await t.clock.advance(Math.min(left, STEP));
-  }
+export async function look(t: TestVault, ms = PAUSE): Promise<void> {
+  await t.clock.advance(ms);
   await t.work();
 }
 
@@ -132,16 +103,6 @@ export async function readStatus(t: TestVault, { credentialId }: Candidate): Pro
 
 function isAt(status: unknown, wanted: 'signed' | 'stored'): boolean {
   return wanted === 'stored' ? status !== undefined : status === wanted;
-}
-
-/** Waits until it is so. */
-export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  let ok = false;
-  for (let waited = 0; !ok && waited <= 60_000; waited += 5) {
-    ok = await isSo();
-    if (!ok) await Bun.sleep(5);
-  }
-  expect(ok).toBe(true);
 }
 
 /** The answer of a node, with the results that a lie changes. */

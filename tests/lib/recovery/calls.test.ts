@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { TxEnvelopeEip1559 } from 'ox';
 import { createPasskey, type Passkey } from '../../../scripts/dev-stack/passkey.ts';
+import { whileTimePasses } from '../../support/clock.ts';
 import { deployBurner, upgrade } from '../../support/gas-burner.ts';
 import { startLiar } from '../../support/liar.ts';
 import {
   attest,
   createOwner,
   DELAY,
-  meanwhile,
   type Owner,
   recoveryBody,
   startRecoveryChain,
@@ -51,7 +51,7 @@ async function propose(): Promise<Owner & { readonly proposed: Passkey }> {
 }
 
 const ask = async (owner: Owner, passkey = createPasskey()) =>
-  (await meanwhile(t, t.call('POST /api/recoveries', { ...recoveryBody(t, owner, passkey) }))).body;
+  (await whileTimePasses(t.clock, t.call('POST /api/recoveries', { ...recoveryBody(t, owner, passkey) }))).body;
 const cancel = (account: string) => t.call('POST /v1/console/recoveries/cancel', { account }, operator);
 const metric = async (line: string) =>
   (await t.call('GET /metrics')).text
@@ -165,7 +165,9 @@ for (const failure of ['guardian', 'upgraded']) {
     await later(60);
     await giveUp(failure);
     const veto = { smartAccount: owner.account, signature: vetoOf(owner, owner.proposed, 1) };
-    expect((await meanwhile(t, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({ status: 'vetoed' });
+    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+      status: 'vetoed',
+    });
     for (let i = 0; i < 3; i++) await later(60);
     expect(await statusOf(owner.account)).toMatchObject({ status: 'vetoed', final: true });
   });
@@ -175,7 +177,7 @@ for (const failure of ['guardian', 'upgraded']) {
     await later(60);
     await giveUp(failure);
     const stop = { attestation: attest(t, one.email), smartAccount: one.account };
-    expect((await meanwhile(t, t.call('POST /api/recoveries/cancellations', stop))).status).toBe(202);
+    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/cancellations', stop))).status).toBe(202);
     await ask(two);
     for (let i = 0; i < 4; i++) await later(60);
     expect(await chain.events(one.account)).toMatchObject({ proposed: 1, cancelled: 1 });
@@ -235,7 +237,9 @@ describe('the gas of a day', () => {
     expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 0 });
     const signature = vetoOf(owner, owner.proposed, 1);
     const veto = { smartAccount: owner.account, signature };
-    expect((await meanwhile(t, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({ status: 'vetoed' });
+    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+      status: 'vetoed',
+    });
     await later(60);
     expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, vetoed: 1 });
     await later(86_400);
@@ -284,7 +288,9 @@ describe('the gas of a day', () => {
     expect(await ask(second)).toMatchObject({ status: 'submitted' });
     expect([await waits('account'), await waits('vault')]).toEqual(['0', expect.stringMatching(/^[1-9]/)]);
     const veto = { smartAccount: first.account, signature: vetoOf(first, first.proposed, 1) };
-    expect((await meanwhile(t, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({ status: 'vetoed' });
+    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+      status: 'vetoed',
+    });
     await later(86_400);
     await later(60);
     expect(await chain.events(second.account)).toMatchObject({ proposed: 1 });

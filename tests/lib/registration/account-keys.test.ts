@@ -9,7 +9,7 @@ import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { proveRegistration } from '../../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
-import { testClock } from '../../support/clock.ts';
+import { testClock, whileTimePasses } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData, startTestChain, type TestChain } from '../../support/onchain.ts';
 import { createPasskey, type Passkey } from '../../support/passkey.ts';
@@ -394,19 +394,8 @@ describe('an account that is not there yet', () => {
   }
 
   async function register(device: Device, account: Address.Address, identifier: string) {
-    let isOver = false;
-    const replying = t.call('POST /api/dids', await bodyFor(device, account, identifier));
-    void replying.finally(() => {
-      isOver = true;
-    });
-    const isMined = async () => (await t.rows(`SELECT 1 FROM relays WHERE status = 'mined'`)).length > 0;
-    // It waits for the transaction by this clock, which goes slowly: the transaction takes its real time.
-    for (let look = 1; !isOver && !(await isMined()); look++) {
-      await Bun.sleep(5);
-      if (look % 40 === 0) await t.clock.advance(500);
-    }
-    while (!isOver) await t.clock.advance(500);
-    const { status, body } = await replying;
+    const asked = t.call('POST /api/dids', await bodyFor(device, account, identifier));
+    const { status, body } = await whileTimePasses(t.clock, asked, 500);
     return [status, body.txHash ?? body.error, body.status ?? body.reason];
   }
 

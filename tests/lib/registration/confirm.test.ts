@@ -411,7 +411,8 @@ describe('two processes on one database', () => {
     const { promise: end, resolve } = Promise.withResolvers<Response>();
     node.trouble = () => end;
     const dying = t.work();
-    await until(() => receipts() === 1);
+    await t.idle();
+    expect(receipts()).toBe(1);
     node.trouble = undefined;
     await other.work();
     expect(receipts()).toBe(1);
@@ -602,8 +603,4 @@ async function anotherRegistry(): Promise<`0x${string}`> {
   const address = `0x${'5e'.repeat(20)}` as const;
   await chain.rpc('anvil_setCode', [address, DIDRegistry?.deployedBytecode]);
   return address;
-}
-
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await Bun.sleep(1);
 }

@@ -3,6 +3,7 @@ import { TOPICS } from '../../../lib/chain/topics.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, startRelayChain } from '../../support/candidates.ts';
+import { whileTimePasses } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { answerWith, type Lie } from '../../support/relay-world.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -103,11 +104,7 @@ describe('a re-org of 75 blocks where the final block lags (L5)', () => {
     finalIsBehind(300);
     const alice = await candidate();
     const asked = t.call('POST /api/dids', alice.body);
-    for (let i = 0; i < 20 && (await told(alice)) !== 'confirmed'; i++) {
-      await Promise.race([asked, Bun.sleep(100)]);
-      await t.clock.advance(500);
-    }
-    expect((await asked).body.status).toBe('confirmed');
+    expect((await whileTimePasses(t.clock, asked, 500)).body.status).toBe('confirmed');
     await chain.mine(74);
     for (let i = 0; i < 3; i++) await look();
     expect(await told(alice)).toBe('confirmed');

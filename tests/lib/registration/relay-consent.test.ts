@@ -4,7 +4,7 @@ import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { RELAY_STUCK_BLOCKS } from '../../../lib/relay/track.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { type Candidate, createCandidate, prove, type RelayChain, startRelayChain } from '../../support/candidates.ts';
-import { testClock } from '../../support/clock.ts';
+import { testClock, whileTimePasses } from '../../support/clock.ts';
 import type { Ceremony } from '../../support/passkey.ts';
 import { accountOf } from '../../support/registries.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -33,16 +33,7 @@ const candidate = () => createCandidate(chain, `consent${++people}`, t.clock.now
 
 /** Asks; time goes on until the answer is there. */
 async function ask(body: Candidate['body']) {
-  let isAnswered = false;
-  const asked = t.call('POST /api/dids', body).finally(() => {
-    isAnswered = true;
-  });
-  for (;;) {
-    await Promise.race([asked, Bun.sleep(20)]);
-    if (isAnswered) break;
-    await t.clock.advance(500);
-  }
-  const { status, body: answer } = await asked;
+  const { status, body: answer } = await whileTimePasses(t.clock, t.call('POST /api/dids', body), 500);
   return [status, answer.error ?? answer.status, answer.reason].filter((part) => part !== undefined);
 }
 

@@ -9,7 +9,7 @@ import { didHash } from '../../../lib/identity/did.ts';
 import type { Assertion } from '../../../lib/identity/passkey.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
-import { testClock } from '../../support/clock.ts';
+import { testClock, whileTimePasses } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import type { Ceremony } from '../../support/passkey.ts';
 import { accountOf, consentFor, openRegistry, timeNow, ZERO } from '../../support/registries.ts';
@@ -57,20 +57,7 @@ function again(one: Candidate, by: Candidate): Body {
 
 /** Asks; a moment passes wherever the chain takes one. */
 const ask = (body: Body, headers = {}, by: Pick<TestVault, 'call'> = t) =>
-  answerOf(by.call('POST /api/dids', body, headers));
-
-/** The answer; a moment passes wherever the chain takes one. */
-async function answerOf(reply: Promise<Reply>): Promise<Reply> {
-  let isAnswered = false;
-  const asked = reply.finally(() => {
-    isAnswered = true;
-  });
-  for (;;) {
-    await Promise.race([asked, Bun.sleep(20)]);
-    if (isAnswered) return asked;
-    await t.clock.advance(100);
-  }
-}
+  whileTimePasses(t.clock, by.call('POST /api/dids', body, headers));
 
 async function refusal(body: Body) {
   const reply = await ask(body);
@@ -86,14 +73,10 @@ async function reason(body: Body) {
 
 /** Asks, and once its relay has come this far moves time on until the answer is there. */
 async function askPatiently(body: Body, far: string): Promise<Reply> {
-  let reply: Reply | undefined;
-  const asked = t.call('POST /api/dids', body).then((answer) => {
-    reply = answer;
-  });
-  while (!reply && (await statusOf(body)) !== far) await Bun.sleep(5);
-  while (!reply) await t.clock.advance(500);
-  await asked;
-  return reply as unknown as Reply;
+  const asked = t.call('POST /api/dids', body);
+  await t.idle();
+  expect(await statusOf(body)).toBe(far);
+  return whileTimePasses(t.clock, asked, 500);
 }
 
 /** How far the newest relay of a DID has come. */
@@ -217,7 +200,7 @@ describe('POST /api/dids, relayed', () => {
     node.trouble = (forward, methods) =>
       methods.includes('eth_feeHistory') ? new Response('', { status: 502 }) : forward();
     const asked = askPatiently(alice.body, 'queued');
-    while ((await statusOf(alice.body)) !== 'queued') await Bun.sleep(5);
+    await t.idle();
     const found = await t.call('GET /api/dids/lookup', { credentialId: alice.credentialId });
     expect(found.body).toMatchObject({ status: 'submitted', txHash: null, blockNumber: null });
     await asked;
@@ -554,7 +537,7 @@ test('a request that waits for the node keeps nobody else from registering the a
   const answer = await ask(body, {}, t.from('203.0.113.9'));
   expect([answer.status, answer.body.error]).toEqual([200, undefined]);
   open();
-  await answerOf(waiting);
+  await whileTimePasses(t.clock, waiting);
   expect((await ask(slow.body)).status).toBe(200);
 });
 

@@ -7,7 +7,7 @@ import { type Candidate, createCandidate, startRelayChain } from '../../support/
 import { testClock } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData } from '../../support/onchain.ts';
-import { countAsks, eventually, look as lookOver, readRelay, readStatus } from '../../support/relay-world.ts';
+import { look as lookOver, readRelay, readStatus } from '../../support/relay-world.ts';
 import { tally } from '../../support/tally.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
@@ -35,13 +35,12 @@ afterEach(async () => {
 
 async function start(vars: Record<string, string> = {}, options: Parameters<typeof startVault>[1] = {}) {
   const settings = { ...chain.vars, RPC_URL: node.url, ...vars };
-  const started = await startVault(settings, { clock: testClock(), fetch: ask, ...options });
+  const started = await startVault(settings, { clock: testClock(), ...options });
   // The tables are made at first use.
   await started.call('GET /api/sessions/status');
   return started;
 }
 
-const { ask, idle } = countAsks();
 let people = 0;
 
 /**
@@ -51,9 +50,9 @@ let people = 0;
 async function submit(status = 'signed', by = t): Promise<Candidate> {
   const candidate = await createCandidate(chain, `person${++people}`, by.clock.now());
   by.call('POST /api/dids', candidate.body).catch(() => undefined);
-  await eventually(async () => (await relayOf(candidate))['status'] === status);
-  if (status === 'signed') await eventually(async () => isKnown((await relayOf(candidate))['tx_hash']));
-  if (status === 'signed') await idle();
+  await by.idle();
+  const { status: reached, tx_hash } = await relayOf(candidate);
+  expect([reached, status === 'signed' && (await isKnown(tx_hash))]).toEqual([status, status === 'signed']);
   return candidate;
 }
 
@@ -65,7 +64,7 @@ async function attemptsOf(candidate: Candidate) {
 }
 
 const told = (one: Candidate, by = t) => readStatus(by, one);
-const look = (by = t, ms?: number) => lookOver(by, idle, ms);
+const look = (by = t, ms?: number) => lookOver(by, ms);
 const relayState = async () => (await t.call('GET /readyz')).body.relay;
 const logged = (event: string, by = t) => by.entries.filter((entry) => entry.event === event);
 const setBaseFee = (wei: bigint) => chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`]);
@@ -189,20 +188,23 @@ describe('a relay', () => {
       Array.from({ length: 20 }, () => createCandidate(chain, `person${++people}`, t.clock.now())),
     );
     const count = async () => await t.rows('SELECT status, count(*) AS n FROM relays GROUP BY status ORDER BY status');
-    const areAllStored = async () => (await t.rows('SELECT 1 FROM relays')).length === 20;
     const isFirstSigned = async () => (await t.rows("SELECT 1 FROM relays WHERE status = 'signed'")).length > 0;
+    const areAllStored = Promise.withResolvers<void>();
     let isHeld = false;
     // The turn after the one that signs the first finds nothing queued, and asks the node until all others are stored.
     node.trouble = async (forward, methods) => {
       isHeld ||= methods.includes('eth_getTransactionCount') && (await isFirstSigned());
-      if (methods.includes('eth_getTransactionCount') && isHeld) await eventually(areAllStored);
+      if (methods.includes('eth_getTransactionCount') && isHeld) await areAllStored.promise;
       return forward();
     };
     const [first, ...others] = crowd;
     t.call('POST /api/dids', first?.body).catch(() => undefined);
-    await eventually(async () => isHeld);
+    await t.idle();
+    expect(isHeld).toBe(true);
     for (const { body } of others) t.call('POST /api/dids', body).catch(() => undefined);
-    await eventually(areAllStored);
+    await t.idle();
+    expect(await t.rows('SELECT 1 FROM relays')).toHaveLength(20);
+    areAllStored.resolve();
     await t.work();
     expect(await count()).toEqual([
       { status: 'queued', n: 4 },
@@ -518,7 +520,8 @@ describe('several processes', () => {
     await submit();
     const bob = await createCandidate(chain, `person${++people}`, t.clock.now());
     const asked = second.call('POST /api/dids', bob.body);
-    await eventually(async () => (await relayOf(bob))['status'] === 'queued');
+    await t.idle();
+    expect((await relayOf(bob))['status']).toBe('queued');
     await t.work();
     expect((await relayOf(bob))['status']).toBe('signed');
     await chain.mine();

@@ -76,7 +76,8 @@ describe('a clock three hours ahead', () => {
     receiver.answer = () => new Promise(() => {});
     for (const turn of [1, 2]) {
       const working = t.vault.work(clock.now() + TURN_MS);
-      while (receiver.received.length < turn * WEBHOOK_SLOTS) await Bun.sleep(5);
+      await t.idle();
+      expect(receiver.received).toHaveLength(turn * WEBHOOK_SLOTS);
       await clock.advance(WEBHOOK_TIMEOUT_MS);
       await working;
     }

@@ -9,8 +9,6 @@ import { startVault, type TestVault } from '../../support/vault.ts';
 
 /** How long each call of background work goes on: a host calls it every second. */
 const TURN_MS = 1_000;
-const WAIT_NS = 60e9;
-const PACE_NS = 5e9;
 
 let receiver: Receiver;
 let clock: TestClock;
@@ -44,15 +42,6 @@ const countOf = async (t: TestVault, condition: string) =>
   Number((await t.rows(`SELECT count(*) AS n FROM webhook_deliveries WHERE ${condition}`))[0]?.['n']);
 const delivered = (t: TestVault) => countOf(t, `status = 'delivered'`);
 
-/** Waits, on the machine's clock, for what needs no time to pass on the vault's. */
-async function until(isSo: () => boolean | Promise<boolean>, limitNs = WAIT_NS): Promise<void> {
-  const limit = Bun.nanoseconds() + limitNs;
-  while (!(await isSo())) {
-    if (Bun.nanoseconds() > limit) throw new Error(`does not become so: ${isSo}`);
-    await Bun.sleep(2);
-  }
-}
-
 /** Seconds pass, each with a call of background work, as on a host. */
 async function pass(seconds: number, ...vaults: readonly TestVault[]): Promise<void> {
   for (let second = 0; second < seconds; second++) {
@@ -61,12 +50,9 @@ async function pass(seconds: number, ...vaults: readonly TestVault[]): Promise<v
   }
 }
 
-/** Up to so many seconds pass, until it is so; the network gets time of the machine's clock after each. */
+/** Up to so many seconds pass, until it is so. */
 async function pace(seconds: number, vault: TestVault, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let second = 0; second < seconds && !(await isSo()); second++) {
-    await pass(1, vault);
-    await until(isSo, PACE_NS).catch(() => undefined);
-  }
+  for (let second = 0; second < seconds && !(await isSo()); second++) await pass(1, vault);
 }
 
 /** Requests that are not answered until a test ends them. */
@@ -100,11 +86,11 @@ describe('a receiver that hangs on one request in ten', () => {
     const begun = clock.now();
     void t.vault.work(begun + 60_000);
     // No time passes here: no attempt can end by its timeout.
-    await until(async () => (await delivered(t)) === 270 && receiver.received.length === 300);
-    expect(seen.size).toBe(300);
+    await t.idle();
+    expect([await delivered(t), receiver.received.length, seen.size]).toEqual([270, 300, 300]);
     // It is tried again at once: the pause counts from the start of the attempt that hung.
     await pass(10, t);
-    await until(async () => (await countOf(t, 'attempts = 0')) === 0);
+    expect(await countOf(t, 'attempts = 0')).toBe(0);
     await pace(5, t, async () => (await delivered(t)) === 300);
     expect([await delivered(t), clock.now() - begun <= 15_000]).toEqual([300, true]);
     expect(await countOf(t, 'attempts = 2')).toBe(30);
@@ -123,11 +109,9 @@ describe('a receiver that hangs on all', () => {
     };
     await tell(t, 200);
     void t.vault.work(clock.now() + TURN_MS);
-    await until(() => receiver.received.length === WEBHOOK_SLOTS);
-    for (let second = 0; second < 300 && receiver.received.length <= 3 * WEBHOOK_SLOTS; second++) {
-      await pass(1, t);
-      await until(() => held.size === WEBHOOK_SLOTS, PACE_NS).catch(() => undefined);
-    }
+    await t.idle();
+    expect(receiver.received).toHaveLength(WEBHOOK_SLOTS);
+    for (let second = 0; second < 300 && receiver.received.length <= 3 * WEBHOOK_SLOTS; second++) await pass(1, t);
     expect(receiver.received.length).toBeGreaterThan(3 * WEBHOOK_SLOTS);
     // One whose time is over may reach the receiver's end a moment after the next has begun.
     expect(most).toBeLessThanOrEqual(2 * WEBHOOK_SLOTS);
@@ -150,7 +134,8 @@ describe('a receiver that hung for a moment, and takes 3 s for each from then on
     };
     await tell(t, 200);
     void t.vault.work(clock.now() + TURN_MS);
-    await until(() => receiver.received.length === WEBHOOK_SLOTS);
+    await t.idle();
+    expect(receiver.received).toHaveLength(WEBHOOK_SLOTS);
     await pass(12, t);
     isSlow = true;
     for (let seconds = 0; seconds < 600 && (await delivered(t)) < 200; seconds += 10) await pass(10, t);
@@ -272,7 +257,8 @@ describe('the process that delivers', () => {
     receiver.answer = (_, request) => hold(request);
     await tell(first, 5);
     void first.vault.work(clock.now() + TURN_MS);
-    await until(() => held.size === 5);
+    await first.idle();
+    expect(held.size).toBe(5);
     // It gives its lease back and does not wait for them.
     await first.vault.close();
     const second = await start(folder.path);
