@@ -1,5 +1,5 @@
 // Where tests still break the rule of CONTRIBUTING on chance, by their paths, and how often. `tests/architecture.test.ts`
-// holds them to it: a number may only become smaller, and no file may join.
+// holds them to it: no file may join, and who makes a number smaller writes the smaller one here.
 
 /** `Bun.sleep` of 10 ms and more. Wait by `until` for what is asserted; a pause within a loop of one's own counts too. */
 export const SLEEPS: Readonly<Record<string, number>> = {
