@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { staysPending } from '../support/under-way.ts';
 import { startVault } from '../support/vault.ts';
 
 const session = (handle: string) => ({ handle, did: 'did:key:z' });
@@ -17,7 +18,7 @@ test('where requests are isolated, one that hangs for ever holds up no other', a
   };
   const isolated = await startVault({}, { database, isolatesRequests: true, clock: t.clock });
   const hanging = isolated.call('POST /api/sessions', session('first')).catch(() => 'cut off');
-  while (hangs) await Bun.sleep(1);
+  expect([await staysPending(hanging), hangs]).toEqual([true, false]);
   expect((await isolated.call('POST /api/sessions', session('second'))).status).toBe(200);
   await isolated.stop();
   expect(await hanging).toBe('cut off');

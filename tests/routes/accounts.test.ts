@@ -171,7 +171,7 @@ describe('GET /api/accounts/predict', () => {
       const other = await startVault({ ...chains.settings(), RPC_URL: liar.url });
       const reply = await other.call('GET /api/accounts/predict', { ...key, kind });
       expect([reply.status, reply.body]).toEqual([200, (await predict({ ...key, kind })).body]);
-      while (!other.entries.some(({ event }) => event === 'node_contradiction')) await Bun.sleep(1);
+      await other.idle();
       expect(other.entries.find(({ event }) => event === 'node_contradiction')).toMatchObject({
         level: 'error',
         about: 'prediction',

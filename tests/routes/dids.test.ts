@@ -230,7 +230,6 @@ describe('conflicts', () => {
     const holder = withRow({ db, clock: t.clock }, 'handle:alice', () => held);
     await t.clock.advance(10);
     const waiting = other.call('POST /api/dids', alice);
-    await Bun.sleep(50);
     await t.clock.advance(3_000);
     const reply = await waiting;
     expect([reply.status, reply.body]).toEqual([503, { error: 'identifier_busy', hint: expect.any(String) }]);

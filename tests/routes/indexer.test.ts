@@ -11,6 +11,7 @@ import { type Acted, type Actors, prepareActors } from '../support/actors.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
+import { staysPending } from '../support/under-way.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const KEY = 'upstream-key';
@@ -456,8 +457,8 @@ describe('an upstream', () => {
   test('that does not answer in 10 seconds is 504 indexer_timeout', async () => {
     answer = (request) => answerFault('silence', request);
     const asking = askDid();
-    while (requests.length === 0) await Bun.sleep(1);
     await t.clock.advance(UPSTREAM_TIMEOUT_MS - 1);
+    expect(await staysPending(asking)).toBe(true);
     await t.clock.advance(1);
     const reply = await asking;
     expect([reply.status, reply.body]).toEqual([504, { error: 'indexer_timeout' }]);

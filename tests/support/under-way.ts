@@ -24,6 +24,17 @@ export async function idle(): Promise<void> {
   } while (all.size > 0);
 }
 
+/** Whether a promise is still pending once nothing is under way, and so stays until a test does something. */
+export async function staysPending(promise: Promise<unknown>): Promise<boolean> {
+  let isPending = true;
+  const settle = () => {
+    isPending = false;
+  };
+  promise.then(settle, settle);
+  await idle();
+  return isPending;
+}
+
 function noneLeft(): Promise<void> {
   return new Promise((resolve, reject) => {
     const late = () => {

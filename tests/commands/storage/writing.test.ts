@@ -12,6 +12,8 @@ import {
 } from '../../../commands/storage/writing.ts';
 import type { LogEntry } from '../../../lib/base/log.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { staysPending } from '../../support/under-way.ts';
+import { until } from '../../support/until.ts';
 
 const folder = temporaryFolder();
 let files = 0;
@@ -34,10 +36,7 @@ async function openWriting(choice: WriterChoice, processors = 1) {
   const entries: LogEntry[] = [];
   const writing = createWriting(watched, { choice, processors, log: (entry) => entries.push(entry) });
   const events = () => entries.map(({ event }) => event);
-  const untilLogged = async () => {
-    while (entries.length === 0) await Bun.sleep(2);
-    return entries[0];
-  };
+  const untilLogged = () => until('the log has an entry', () => entries[0]);
   return { path, database, writing, events, untilLogged, committed: (ms: number) => watch(ms) };
 }
 
@@ -114,7 +113,7 @@ describe('a thread that cannot start', () => {
     expect(writing.state().kind).toBe('inline');
     renameSync(`${path}.away`, path);
     await database.batch([insert(1)], 'write');
-    expect(await Promise.race([writing.ended, Bun.sleep(20)])).toBeUndefined();
+    expect(await staysPending(writing.ended)).toBe(true);
     await writing.close();
   });
 
@@ -141,7 +140,7 @@ describe('measuring the disk', () => {
     const before = readdirSync(folder.path);
     const ms = await measureSync(join(folder.path, 'vault.db'));
     expect(ms === undefined || ms > 0).toBe(true);
-    while (readdirSync(folder.path).length > before.length) await Bun.sleep(5);
+    await until('its file is removed', () => readdirSync(folder.path).length === before.length);
     expect(readdirSync(folder.path)).toEqual(before);
   });
 

@@ -25,6 +25,7 @@ import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { type Liar, type Lie, startLiar } from '../../support/liar.ts';
 import { expectHoldsNone, failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
+import { idle } from '../../support/under-way.ts';
 
 const KEY = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
 const MALLORY = `0x${'ba'.repeat(20)}`;
@@ -136,19 +137,20 @@ describe.each([1, 2] as const)('our own factory of the kind %d at its known addr
   test('the first prediction and one of every 1,000 are compared with the chain, on which no answer waits', async () => {
     const { predict, logs, calls } = open({ kind, factory: own() });
     await predict(alice);
-    while (node.methods.length === 0 || calls().length === 0) await Bun.sleep(1);
+    await idle();
+    expect(calls()).not.toEqual([]);
     for (const key of words(PREDICTIONS_UNCHECKED_MAX - 1, 2)) await predict(key);
     expect(calls()).toEqual([]);
     await predict(bob);
-    for (let found = calls(); found.length === 0; found = calls()) await Bun.sleep(1);
-    expect(logs).toEqual([]);
+    await idle();
+    expect([calls().length > 0, logs]).toEqual([true, []]);
   });
 
   test('is answered rightly though the node lies about its code and its accounts, which is loud', async () => {
     second.lies.push(lieAbout(own()));
     const { predict, logs, contradictions } = open({ kind, factory: own(), url: second.url });
     expect<string>((await predict(alice)).toLowerCase()).toBe(await getAddress(own(), alice));
-    while (logs.length === 0) await Bun.sleep(1);
+    await idle();
     expect(logs).toMatchObject([{ level: 'error', event: 'node_contradiction', about: 'prediction', factory: own() }]);
     expect(contradictions()).toEqual(['{about="prediction"} 1']);
     for (const key of words(3, 5))
@@ -227,9 +229,8 @@ describe.each([1, 2] as const)('our own factory of the kind %d at another addres
     node.trouble = () => new Response('down', { status: 503 });
     expect(await predict(alice)).toBe(address);
     await clock.advance(OWN_KEPT_MS);
-    const before = logs.length;
     expect(await predict(alice)).toBe(address);
-    while (logs.length === before) await Bun.sleep(1);
+    await idle();
     expect(logs.at(-1)).toMatchObject({ level: 'warn', event: 'account_factory_unread' });
   });
 
@@ -268,7 +269,8 @@ describe.each([1, 2] as const)('our own factory of the kind %d at another addres
     const code = String(await chain.rpc('eth_getCode', [own(), 'latest']));
     second.lies.push(lieAbout(own(), { code }));
     expect<string>((await predict(alice)).toLowerCase()).toBe(await getAddress(own(), alice));
-    while (contradictions().length === 0) await Bun.sleep(1);
+    await idle();
+    expect(contradictions()).not.toEqual([]);
     second.lies.length = 0;
     expect<string>((await predict(bob)).toLowerCase()).toBe(await getAddress(own(), bob));
     expect(logs.map(({ level, event }) => `${level} ${event}`)).toEqual([
@@ -319,11 +321,12 @@ describe('another factory', () => {
     second.lies.push(lieAbout(foreign, { code: code.replaceAll(ours, theirs), address: null }));
     const { predict, logs } = open({ factory: foreign, url: second.url });
     expect((await predict(alice)).toLowerCase()).not.toBe(SOMEBODY);
-    while (logs.at(-1)?.event !== 'node_contradiction') await Bun.sleep(1);
+    await idle();
+    expect(logs.at(-1)?.event).toBe('node_contradiction');
     second.lies.length = 0;
     // It was doubted, so the next prediction looks at the code again, and the one after knows.
     await predict(bob);
-    while (logs.length < 3) await Bun.sleep(1);
+    await idle();
     expect((await predict(alice)).toLowerCase()).toBe(SOMEBODY);
   });
 

@@ -220,7 +220,6 @@ test('a silent node fails every call at the timeout, also those that wait their 
   const clock = testClock();
   const { call } = client({ clock });
   const causes = Promise.all(Array.from({ length: RPC_BATCH_MAX }, () => call()).map(failure));
-  while (bodies.length < 9) await Bun.sleep(1);
   await clock.advance(UPSTREAM_TIMEOUT_MS);
   expect(new Set(await causes)).toEqual(new Set(['UpstreamError: timeout']));
   expect(bodies).toHaveLength(9);

@@ -12,6 +12,7 @@ import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
+import { idle } from '../../support/under-way.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
 const vars = {
@@ -54,14 +55,10 @@ for (const engine of engines()) {
     };
 
     test('expires when the process died before its mail was accepted, and is counted as lost once by all vaults together', async () => {
-      const handed = Promise.withResolvers<void>();
       // This vault's time stands still from here: it is dead.
-      const dead = open(() => {
-        handed.resolve();
-        return new Promise(() => {});
-      });
+      const dead = open(() => new Promise(() => {}));
       sendCode(dead, mail('alice'));
-      await handed.promise;
+      await idle();
       const clock = testClock();
       const vaults = [open(async () => {}, clock), open(async () => {}, clock)] as const;
       await clock.advance(lifeMs - 1);
@@ -172,14 +169,9 @@ for (const engine of engines()) {
     });
 
     test('that died with its process stays spent', async () => {
-      const handed = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      let mails = 0;
-      const dead = open(() => {
-        handed[mails++]?.resolve();
-        return new Promise(() => {});
-      });
+      const dead = open(() => new Promise(() => {}));
       for (const name of ['alice', 'bob', 'carol']) sendCode(dead, mail(name));
-      await Promise.all(handed.map(({ promise }) => promise));
+      await idle();
       const { code } = await failureOf(
         sendCode(
           open(async () => {}),
@@ -191,18 +183,14 @@ for (const engine of engines()) {
 
     test('is not lost when its mail was accepted, refused, or given up in time', async () => {
       const clock = testClock();
-      let isWaiting = false;
       const vault = open(({ to }) => {
         if (to.startsWith('alice')) return Promise.resolve();
         if (to.startsWith('bob')) return Promise.reject(new Error('550 no such user'));
-        isWaiting = true;
         return new Promise(() => {});
       }, clock);
       await sendCode(vault, mail('alice'));
       expect((await failureOf(sendCode(vault, mail('bob')))).code).toBe('email_send_failed');
       const silent = failureOf(sendCode(vault, mail('carol')));
-      // The engine answers in real time, and only then does the wait for the mail begin: the row is there before.
-      while (!isWaiting) await Bun.sleep(1);
       await clock.advance(MAIL_SEND_TIMEOUT_MS);
       expect((await silent).code).toBe('email_send_failed');
       await vault.db.idle();

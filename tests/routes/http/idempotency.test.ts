@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { staysPending } from '../../support/under-way.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 let t: TestVault;
@@ -88,11 +89,11 @@ describe('Idempotency-Key', () => {
     const dying = await startVault({}, { database: crashing, clock: t.clock });
     await dying.call('GET /api/sessions/status');
     writes = 0;
-    const unanswered = dying.call('POST /api/sessions', session, { 'Idempotency-Key': 'k1' }).catch(() => undefined);
-    while (writes < 3) await Bun.sleep(1);
+    const unanswered = dying.call('POST /api/sessions', session, { 'Idempotency-Key': 'k1' });
+    expect([await staysPending(unanswered), writes]).toEqual([true, 3]);
     const retried = await open(session, 'k1');
     expect([retried.status, retried.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
-    await Promise.race([unanswered, Bun.sleep(1)]);
+    expect(await staysPending(unanswered)).toBe(true);
   });
 
   test('a holder that died before its change frees the key after its lease', async () => {
