@@ -4,9 +4,9 @@ import type { Config } from '../../lib/config/config.ts';
 import type { Damage, Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { cacheOfMemory } from '../storage/cache.ts';
+import type { OpenFile } from '../storage/connection.ts';
 import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
 import { beginReadyMade, type Laying } from '../storage/ready-made.ts';
-import type { EmbeddedDatabase } from '../storage/sqlite.ts';
 import { createWriting, type Writing } from '../storage/writing.ts';
 
 /** The database of a vault that serves. */
@@ -43,6 +43,8 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     log,
   });
   const damage: Damage = {};
+  // The next start knows it by the log.
+  let needsCheck = database.file.wasLeftOpen;
   return {
     execute: database.execute,
     batch: database.batch,
@@ -52,26 +54,27 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     writing: writing.state,
     chooseWriter: writing.choose,
     startWriter: writing.start,
-    startCheck: () => (database.file.wasLeftOpen ? checkFile(database, damage, log) : Promise.resolve()),
-    ended: writing.ended,
-    close() {
-      if (damage.found !== undefined) database.keepLog(true);
-      return writing.close();
+    async startCheck() {
+      if (needsCheck) needsCheck = !(await checkFile(database.file, damage, log));
     },
+    ended: writing.ended,
+    close: () => writing.close(needsCheck || damage.found !== undefined),
   };
 }
 
-async function checkFile(database: EmbeddedDatabase, damage: Damage, log: Log): Promise<void> {
+/** Whether the file was found whole. */
+async function checkFile(file: OpenFile, damage: Damage, log: Log): Promise<boolean> {
   const start = systemClock.monotonic();
   try {
     const { checkBeside } = await import('../storage/check.ts');
-    const found = await checkBeside(database.file);
+    const found = await checkBeside(file);
     if (found !== undefined) damage.found ??= `PRAGMA quick_check: ${found}`;
-    database.keepLog(damage.found !== undefined);
     const ms = Math.round(systemClock.monotonic() - start);
     log({ level: 'info', event: 'database_checked', found: damage.found ?? 'ok', ms });
+    return found === undefined;
   } catch (error) {
     log({ level: 'warn', event: 'database_not_checked', ...describeError(error) });
+    return false;
   }
 }
 

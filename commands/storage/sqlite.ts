@@ -19,10 +19,11 @@ export interface EmbeddedDatabase extends OwnedDatabase {
   keepPages(cacheMb: number): void;
   /** Lets a thread do every write from now on; who opened it closes it, after this. */
   writeOn(thread: WriterThread): void;
-  /** Leaves the log behind, or not, where this connection is the last to close: the next start checks the file then. */
-  keepLog(isKept: boolean): void;
-  /** Whether the log is or was to be kept: this connection must be the last to close, since it alone knows. */
-  closesLast(): boolean;
+  /**
+   * Leaves the log behind, or not, where this connection is the last to close: the next start checks the file then. By
+   * default it leaves one that was left open.
+   */
+  close(keepsLog?: boolean): void;
 }
 
 /**
@@ -37,7 +38,6 @@ export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = sys
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
   let thread: WriterThread | undefined;
   let watch: (ms: number) => void = () => undefined;
-  let keepsLog = wasLeftOpen;
 
   function commit(): void {
     const start = systemClock.monotonic();
@@ -78,15 +78,11 @@ export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = sys
     writeOn(given) {
       thread = given;
     },
-    keepLog(isKept) {
-      keepsLog = isKept;
-      keepLog(connection, isKept);
-    },
-    closesLast: () => keepsLog || wasLeftOpen,
-    close() {
-      // Closing the last connection empties the write-ahead log into the file; this does what it can, without waiting,
-      // when others stay open.
+    close(keepsLog = wasLeftOpen) {
       try {
+        keepLog(connection, keepsLog);
+        // Closing the last connection empties the write-ahead log into the file; this does what it can, without
+        // waiting, when others stay open.
         if (!thread && !keepsLog && tuning.checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
       } finally {
         connection.close(true);

@@ -30,8 +30,8 @@ export interface OwnedWriting {
   start(): void;
   /** Resolves with the reason once writes are no longer possible: the thread has ended, or could not start. */
   readonly ended: Promise<Error>;
-  /** Closes the database after what it has been asked. */
-  close(): Promise<void>;
+  /** Closes the database after what it has been asked; `keepsLog` is that of `EmbeddedDatabase.close`. */
+  close(keepsLog?: boolean): Promise<void>;
 }
 
 interface Order {
@@ -93,11 +93,12 @@ export function createWriting(database: EmbeddedDatabase, order: Order): OwnedWr
           }),
         );
     },
-    async close() {
+    async close(keepsLog = database.file.wasLeftOpen) {
       const thread = await starting;
-      if (database.closesLast()) await thread?.close();
-      // The last to close folds the log into the file, for which the disk may need its time.
-      database.close();
+      // Of the log the thread knows only how it was at the start.
+      if (keepsLog || database.file.wasLeftOpen) await thread?.close();
+      // The last to close folds it into the file, for which the disk may need its time.
+      database.close(keepsLog);
       await thread?.close();
     },
   };
