@@ -1,0 +1,164 @@
+// Things that happen at once, in orders that are drawn: fast-check draws them, makes what fails smaller, and draws the
+// same again. Its own scheduler does not make an order smaller, and does not wait for the event loop.
+import { expect, test } from 'bun:test';
+import { relative } from 'node:path';
+import fc from 'fast-check';
+import { isLong } from '../long.ts';
+import { SEED } from '../seed.ts';
+import { IN_LINE, type Order, type Pair, playOne } from './play.ts';
+import { BEGINS, type Stand, type Step, TIME } from './stage.ts';
+import type { Plant } from './vaults.ts';
+
+/** So many orders of each pair. */
+const ORDERS = isLong ? 5_000 : 300;
+/** Fewer different ones prove little. */
+const DISTINCT_MIN = 50;
+const STANDS_MAX = 24;
+/** How often others come in between at most in the smallest order that shows a planted fault. */
+const SHORT_MAX = 3;
+/** Longer than the lease of the relay, and than that of a row or of a confirmation. Five orders of six have no pause. */
+const PAUSES_MS = [3_500, 31_000];
+const UNPAUSED_WEIGHT = 63;
+const ROOT = new URL('../../..', import.meta.url).pathname;
+
+/** A pair with what is taken away from the product to see that its orders find it. */
+export interface Orders {
+  /** The test's own file. */
+  readonly file: string;
+  readonly pair: Pair;
+  /** What it is without, in words. */
+  readonly without: string;
+  readonly plant: Plant;
+  /** What then is violated. */
+  readonly violates: RegExp;
+}
+
+/** What the orders of a pair came to. */
+export interface Found {
+  readonly distinct: number;
+  /** What is violated by the smallest order that violates something; undefined if none does. */
+  readonly violation: string | undefined;
+  /** How often others come in between in it. */
+  readonly interruptions: number;
+  /** What it does, and how to play it again; without a violation, how many orders there were. */
+  readonly message: string;
+}
+
+/** Tests that nothing is violated in any of the orders, and that they find what is taken away. */
+export function testOrders(name: string, { file, pair, plant, without, violates }: Orders): void {
+  const place = (title: string) => `./${relative(ROOT, file)} -t '${title}'`;
+  const sound = `${name}: nothing is violated`;
+  test(sound, async () => {
+    const { violation, message, distinct } = await playOrders(pair, place(sound));
+    if (violation !== undefined) throw new Error(message);
+    console.log(`${name}: ${message}`);
+    if (process.env['ORDER'] === undefined) expect(distinct).toBeGreaterThanOrEqual(DISTINCT_MIN);
+  });
+  const planted = `${name}: found without ${without}`;
+  test(planted, async () => {
+    const { violation, message, interruptions } = await playOrders(pair, place(planted), plant);
+    console.log(`${name}, without ${without}: ${message}`);
+    expect(violation).toMatch(violates);
+    expect(interruptions).toBeLessThanOrEqual(SHORT_MAX);
+    // One after the other shows nothing, so that it was the order that did.
+    await playOne(pair, IN_LINE, plant);
+  });
+}
+
+/** Plays the orders up to the first that violates something, which it makes as small as it gets. */
+export async function playOrders(pair: Pair, place = '', plant?: Plant, orders = ORDERS): Promise<Found> {
+  const distinct = new Set<string>();
+  const interrupted = new Set<string>();
+  let failed: readonly Step[] = [];
+  const lengths = await lengthsOf(pair);
+  const property = fc.asyncProperty(anyOrder(lengths), async (order) => {
+    const { steps, failure } = await playOne(pair, order, plant).catch((failure) => failure);
+    if (failure) {
+      failed = steps;
+      throw failure;
+    }
+    for (const place of interruptionsOf(steps)) interrupted.add(place);
+    distinct.add(JSON.stringify(steps.filter(({ who, what }: Step) => what !== BEGINS && who !== TIME)));
+  });
+  const path = process.env['ORDER'];
+  const again = path === undefined ? {} : { path, endOnFailure: true };
+  const {
+    failed: isFailed,
+    numRuns,
+    numShrinks,
+    counterexample,
+    counterexamplePath,
+    errorInstance,
+  } = await fc.check(property, { numRuns: orders, seed: SEED, ...again });
+  if (!isFailed) {
+    const where = `others come in between before ${interrupted.size} of some ${stepsOf(lengths)} steps`;
+    const message = `${numRuns} orders, ${distinct.size} of them different; ${where}`;
+    return { distinct: distinct.size, violation: undefined, interruptions: 0, message };
+  }
+  const { stands } = (counterexample as [Order])[0];
+  const interruptions = interruptionsOf(failed).length;
+  const violation = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  const message = [
+    violation,
+    `Order ${numRuns}, made smaller ${numShrinks} times:`,
+    ...failed.map(({ who, what }, i) => `${String(i + 1).padStart(4)} ${who} ${what}`),
+    ...stands.map(wordsOf),
+    `Exactly this order again: SEED=${SEED} ORDER=${counterexamplePath} npx bun test ${place}`,
+  ].join('\n');
+  return { distinct: distinct.size, violation, interruptions, message };
+}
+
+/** The steps of parties before which others come in between. */
+function interruptionsOf(steps: readonly Step[]): readonly string[] {
+  const done = new Map<string, number>();
+  return steps.flatMap(({ who }, i) => {
+    const own = done.get(who) ?? 0;
+    done.set(who, own + 1);
+    return own > 0 && steps[i - 1]?.who !== who ? [`${who} ${own}`] : [];
+  });
+}
+
+function wordsOf({ who, before, until, done, pauseMs }: Stand): string {
+  const pause = pauseMs > 0 ? `, and ${pauseMs} ms more` : '';
+  return `${who} stands still before step ${before + 1} of its own until ${until} has done ${done}${pause}`;
+}
+
+/** How many steps each party takes at most where one comes after the other, whichever is first. */
+async function lengthsOf(pair: Pair): Promise<ReadonlyMap<string, number>> {
+  const { lengths } = await playOne(pair, IN_LINE);
+  const most = new Map(lengths);
+  for (const until of lengths.keys()) {
+    const others = [...lengths.keys()].filter((who) => who !== until);
+    const stands = others.map((who) => ({ who, before: 0, until, done: Number.POSITIVE_INFINITY, pauseMs: 0 }));
+    const played = await playOne(pair, { ...IN_LINE, stands });
+    for (const [who, length] of played.lengths) most.set(who, Math.max(length, most.get(who) ?? 0));
+  }
+  return most;
+}
+
+/** Without fast-check's bias to small cases: those are orders in which one comes after the other. */
+function anyOrder(lengths: ReadonlyMap<string, number>): fc.Arbitrary<Order> {
+  const each = [...lengths].flatMap(([who, own]) =>
+    [...lengths].flatMap(([until, others]) => (who === until ? [] : [anyStand(who, own, until, others)])),
+  );
+  const stands = fc.array(fc.oneof(...each), { maxLength: STANDS_MAX, size: 'max' });
+  return fc.noBias(fc.record({ isShared: fc.constantFrom(false, false, false, true), stands }));
+}
+
+function stepsOf(lengths: ReadonlyMap<string, number>): number {
+  return [...lengths.values()].reduce((sum, length) => sum + length, 0);
+}
+
+function anyStand(who: string, own: number, until: string, others: number): fc.Arbitrary<Stand> {
+  return fc.record({
+    who: fc.constant(who),
+    before: fc.nat(own - 1),
+    until: fc.constant(until),
+    done: fc.integer({ min: 1, max: others }),
+    pauseMs: fc.oneof(
+      { withCrossShrink: true },
+      { weight: UNPAUSED_WEIGHT, arbitrary: fc.constant(0) },
+      fc.constantFrom(...PAUSES_MS),
+    ),
+  });
+}
