@@ -14,7 +14,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'commands/serve/serve': 1,
   'commands/storage/durable': 1,
   'journeys/console-process': 1,
-  'journeys/pay-discovery': 1,
   'journeys/start': 1,
   'lib/db/read-batches': 1,
   'races/compared-clocks': 1,
