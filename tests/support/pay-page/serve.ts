@@ -9,16 +9,19 @@ export interface ServedPages {
 }
 
 /** Serves it on loopback. */
-export async function servePayPages(): Promise<ServedPages> {
-  const t = await startVault();
+export async function servePayPages(vars: Readonly<Record<string, string>> = {}): Promise<ServedPages> {
+  const t = await startVault(vars);
   const vault = recordedVault({ now: Date.now });
+  const { rpId, rpName, origin } = (await t.call('GET /pay/config')).body;
+  vault.config = { rpId, rpName, origin };
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       if (RECORDED.test(pathname)) return vault.ask(pathname + search, { body: await request.text() });
-      return fetch(`${t.url}${pathname}${search}`, { headers: { 'accept-encoding': 'identity' } });
+      const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
+      return fetch(`${t.url}${pathname}${search}`, { headers });
     },
   });
   const stop = async () => {
