@@ -37,20 +37,37 @@ export function startShell(...flags: string[]): Promise<OwnBrowser> {
 
 async function launch(executablePath: string | undefined, flags: readonly string[]): Promise<OwnBrowser> {
   if (!executablePath) throw new Error('there is no Chromium');
+  await bePatient();
   const profile = mkdtempSync(join(tmpdir(), 'vault-browser-'));
   const browser = await puppeteer.launch({
     executablePath,
     headless: true,
     userDataDir: profile,
+    timeout: WAIT_MS,
     args: [...FLAGS, ...flags],
   });
   return {
     browser,
     async close() {
       await browser.close();
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      // A process of the browser's may write until it is gone as well.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
     },
   };
+}
+
+/** How long a page is waited for where a call does not say. */
+const WAIT_MS = 120_000;
+
+/** Puppeteer waits half a minute, which a busy machine takes, and lets it be set for one page at a time alone. */
+async function bePatient(): Promise<void> {
+  const { TimeoutSettings } = await import('puppeteer-core/internal/common/TimeoutSettings.js' as string);
+  for (const name of ['timeout', 'navigationTimeout']) {
+    const own = TimeoutSettings.prototype[name];
+    TimeoutSettings.prototype[name] = function wait() {
+      return Math.max(WAIT_MS, own.call(this));
+    };
+  }
 }
 
 const FLAGS = [

@@ -26,7 +26,7 @@ export interface ServiceOptions {
 }
 
 const STARTS_MAX = 3;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 2_000;
 const POLL_MS = 5;
 /** An answer that takes longer counts as lost: another program may have taken the port, and never answer. */

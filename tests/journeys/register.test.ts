@@ -156,7 +156,7 @@ if (chromium) {
         document.body.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })),
       );
     const openPopup = async (visitor: Visitor) => {
-      const opened = visitor.context.waitForTarget((one) => one.url().includes('/register?'));
+      const opened = visitor.context.waitForTarget((one) => one.url().includes('/register?'), { timeout: 60_000 });
       await press(visitor.page, 'open');
       const page = await (await opened).asPage();
       // An authenticator that is attached before the page is there goes with the blank page before it.

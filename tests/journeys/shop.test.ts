@@ -26,7 +26,7 @@ if (chromium) {
       // The code is copied in the inbox, and pasted here.
       await context.overridePermissions(world.inbox.url, ['clipboard-read', 'clipboard-sanitized-write']);
       await context.overridePermissions(world.shop.url, ['clipboard-read']);
-      const tab = context.waitForTarget((one) => one.url().startsWith(world.inbox.url));
+      const tab = context.waitForTarget((one) => one.url().startsWith(world.inbox.url), { timeout: 60_000 });
       await page.click('#inbox');
       const inbox = await (await tab).page();
       if (!inbox) throw new Error('no inbox');

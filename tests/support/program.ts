@@ -1,6 +1,6 @@
 import { SOURCES, VAULT } from './run.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const COLLECT_MS = 5_000;
 /** Ends a program that Bun runs with its starter: a test that timed out, or a runner that was killed, stops nothing. */
 const NO_ORPHANS = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' };
