@@ -10,6 +10,7 @@ import { createVault, type Vault } from '../../routes/index.ts';
 import { testAssets } from './assets.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { refusedScans, refusingScans } from './plans.ts';
+import { putReadyMade } from './ready-made.ts';
 import { idle } from './under-way.ts';
 import { watchOwnAnswer } from './watch-answers.ts';
 
@@ -68,6 +69,7 @@ export async function startVault(
   { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},
 ): Promise<TestVault> {
   const folder = env.database ? undefined : (dir ?? mkdtempSync(join(tmpdir(), 'vault-test-')));
+  if (folder !== undefined) await putReadyMade(join(folder, 'vault.db'), clock.now());
   const sqlite = folder === undefined ? undefined : openSqlite(join(folder, 'vault.db'), {}, clock);
   const database = env.database ?? (sqlite as Env['database']);
   const entries: LogEntry[] = [];
