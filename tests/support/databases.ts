@@ -7,14 +7,19 @@ import { type EmbeddedDatabase, openSqlite } from '../../commands/storage/sqlite
 import { startWriter, type WriterThread } from '../../commands/storage/writer-thread.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { testClock } from './clock.ts';
+import { putReadyMade } from './ready-made.ts';
 import { countedDatabase } from './under-way.ts';
 
-/** An empty database of a test's own; `close` removes it. */
+/** A database of a test's own; `close` removes it. */
 export type TestDatabase = Database & { close(): Promise<void> };
 
+/** One of the engines that the vault runs on. */
 export interface Engine {
   readonly name: string;
+  /** A database whose tables are made, or are made at once on a server. */
   open(): Promise<TestDatabase>;
+  openEmpty(): Promise<TestDatabase>;
 }
 
 /**
@@ -23,11 +28,11 @@ export interface Engine {
  */
 export function engines(): readonly Engine[] {
   const local = [
-    { name: 'built-in SQLite', open: openBuiltIn },
-    { name: 'built-in SQLite with a writing thread', open: openBuiltInWithThread },
-    { name: '@libsql/client on a file', open: openLibsqlFile },
+    engineOn('built-in SQLite', async (path) => openSqlite(path)),
+    engineOn('built-in SQLite with a writing thread', openWithThread),
+    engineOn('@libsql/client on a file', openLibsqlFile),
   ];
-  if (libsqlProgram()) return [...local, { name: 'libSQL server', open: openServer }];
+  if (libsqlProgram()) return [...local, { name: 'libSQL server', open: openServer, openEmpty: openServer }];
   console.log('There is no libSQL server for this machine: its tests are left out.');
   return local;
 }
@@ -38,16 +43,21 @@ export function temporaryFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-async function openBuiltIn(): Promise<TestDatabase> {
-  const folder = temporaryFolder();
-  return owned(openSqlite(join(folder.path, 'vault.db')), folder.remove);
+function engineOn(name: string, openFile: (path: string) => Promise<Closable>): Engine {
+  const openIn = async (fill: (path: string) => unknown) => {
+    const folder = temporaryFolder();
+    const path = join(folder.path, 'vault.db');
+    await fill(path);
+    return owned(await openFile(path), folder.remove);
+  };
+  return {
+    name,
+    open: () => openIn((path) => putReadyMade(path, testClock().now())),
+    openEmpty: () => openIn(() => undefined),
+  };
 }
 
-async function openBuiltInWithThread(): Promise<TestDatabase> {
-  const folder = temporaryFolder();
-  const database = await openWithThread(join(folder.path, 'vault.db'));
-  return owned(database, folder.remove);
-}
+type Closable = Database & { close(): void | Promise<void> };
 
 /** A database with the thread that writes it, and its file for another thread. */
 type ThreadedDatabase = TestDatabase & Pick<EmbeddedDatabase, 'file'> & { readonly thread: WriterThread };
@@ -84,11 +94,10 @@ async function inTurnOfItsOwn<T>(work: Promise<T>): Promise<T> {
 }
 
 /** One connection, because settings made by statements hold for one only. */
-async function openLibsqlFile(): Promise<TestDatabase> {
-  const folder = temporaryFolder();
-  const client = createClient({ url: `file:${join(folder.path, 'vault.db')}`, concurrency: 1, timeout: 5000 });
+async function openLibsqlFile(path: string): Promise<Closable> {
+  const client = createClient({ url: `file:${path}`, concurrency: 1, timeout: 5000 });
   await client.execute('PRAGMA journal_mode = WAL');
-  return owned(client, folder.remove);
+  return client;
 }
 
 async function openServer(): Promise<TestDatabase> {
@@ -114,7 +123,7 @@ async function startOwnServer(): Promise<LibsqlServer | undefined> {
   return startLibsql({ dir: folder.path, namespaces: true });
 }
 
-function owned(database: Database & { close(): void | Promise<void> }, remove: () => unknown): TestDatabase {
+function owned(database: Closable, remove: () => unknown): TestDatabase {
   const { execute, batch } = countedDatabase(database);
   return {
     ...(database.protocol === undefined ? {} : { protocol: database.protocol }),

@@ -10,7 +10,7 @@ for (const engine of engines()) {
     const count = async () => Number((await run('SELECT count(*) AS n FROM things')).rows[0]?.['n']);
 
     beforeAll(async () => {
-      database = await engine.open();
+      database = await engine.openEmpty();
       await run('CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT UNIQUE, size ANY) STRICT');
       await run('CREATE TABLE parts (thing INTEGER REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED) STRICT');
       await run('CREATE TABLE changes (total INTEGER) STRICT');

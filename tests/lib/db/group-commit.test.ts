@@ -76,7 +76,7 @@ for (const engine of engines()) {
     let commit: Commit;
 
     beforeEach(async () => {
-      opened = await engine.open();
+      opened = await engine.openEmpty();
       await opened.execute(CREATE);
       const counting = counted(opened);
       batches = counting.batches;

@@ -32,7 +32,7 @@ async function recorded(database: Database): Promise<object[]> {
 for (const engine of engines()) {
   describe(`migrations on ${engine.name}`, () => {
     test('each is applied once, in order, and recorded with its time', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       const clock = testClock();
       expect(versions(await pendingMigrations(database, [CREATE, EXTEND]))).toEqual([1, 2]);
       expect(versions(await migrate(database, clock, [CREATE]))).toEqual([1]);
@@ -48,7 +48,7 @@ for (const engine of engines()) {
     });
 
     test('one that fails leaves nothing behind and keeps those before it', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       expect(await migrate(database, systemClock, [CREATE, BROKEN]).catch((error: Error) => error.message)).toContain(
         'absent',
       );
@@ -59,7 +59,7 @@ for (const engine of engines()) {
     });
 
     test('of a database with rows each has a commit of its own, and begins with a word', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       await migrate(database, systemClock, [CREATE]);
       const commits: number[] = [];
       const counting: Database = {
@@ -84,7 +84,7 @@ for (const engine of engines()) {
     });
 
     test('the tables of a newer vault are refused', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       await migrate(database, systemClock, [CREATE, EXTEND]);
       await expect(migrate(database, systemClock, [CREATE])).rejects.toThrow(
         'schema version 2, this vault knows only 1',
@@ -93,14 +93,14 @@ for (const engine of engines()) {
     });
 
     test('the published list fits the engine', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       expect(await migrate(database, systemClock)).toEqual(MIGRATIONS);
       expect(await pendingMigrations(database)).toEqual([]);
       await database.close();
     });
 
     test('each table has a primary key, by which a backup of a server reads it page by page', async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       await migrate(database, systemClock);
       const sql = `SELECT name FROM sqlite_schema AS t WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
         AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE pk > 0)`;

@@ -23,7 +23,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('the ba
     ['alone', MIGRATIONS.filter(({ version }) => version <= BASELINE.upTo)],
     ['with the migrations behind it', MIGRATIONS],
   ])('%s makes the tables and rows of the migrations (else: bun scripts/baseline.ts)', async (_, list) => {
-    const [stepByStep, atOnce] = [await engine.open(), await engine.open()];
+    const [stepByStep, atOnce] = [await engine.openEmpty(), await engine.openEmpty()];
     expect(await migrate(stepByStep, testClock(), list, { upTo: 0, statements: [] })).toEqual([...list]);
     expect(await migrate(atOnce, testClock(), list, BASELINE)).toEqual([...list]);
     expect(await contentOf(atOnce)).toEqual(await contentOf(stepByStep));
@@ -31,14 +31,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('the ba
   });
 
   test('is not for a database that has tables: it gets what it lacks', async () => {
-    const database = await engine.open();
+    const database = await engine.openEmpty();
     await migrate(database, testClock(), MIGRATIONS.slice(0, 3));
     expect(await migrate(database, testClock())).toEqual(MIGRATIONS.slice(3));
     await database.close();
   });
 
   test('leaves nothing behind where a table of its own is there already, and says which', async () => {
-    const database = await engine.open();
+    const database = await engine.openEmpty();
     await database.execute({ sql: 'CREATE TABLE chains (id INTEGER)', args: {} });
     await expect(migrate(database, testClock())).rejects.toThrow('chains');
     const { rows } = await database.execute({ sql: 'SELECT version FROM migrations ORDER BY version', args: {} });

@@ -44,7 +44,7 @@ async function fill(database: Database, { registrations = [], sessions = [], ver
 for (const engine of engines()) {
   describe(`phone numbers get one normal form on ${engine.name}`, () => {
     const open = async () => {
-      const database = await engine.open();
+      const database = await engine.openEmpty();
       afterAll(() => database.close());
       const identifiers = async (table: string, order = 'identifier') => {
         const { rows } = await database.execute({ sql: `SELECT identifier FROM ${table} ORDER BY ${order}`, args: {} });

@@ -28,7 +28,7 @@ for (const engine of engines()) {
     let store: OwnedStore;
 
     beforeEach(async () => {
-      database = await engine.open();
+      database = await engine.openEmpty();
       await database.execute(CREATE);
       metrics = createMetrics();
       store = createStore({ database, clock: systemClock, metrics, maxConnections: 2, migrate: async () => {} });

@@ -52,7 +52,7 @@ async function fill(database: Database, rows: readonly Old[]): Promise<void> {
 
 for (const engine of engines()) {
   test(`on ${engine.name} live rows hold what they held, and nothing becomes more proven`, async () => {
-    const database = await engine.open();
+    const database = await engine.openEmpty();
     afterAll(() => database.close());
     const clock = testClock();
     await migrate(database, clock, BEFORE);
@@ -101,7 +101,7 @@ for (const engine of engines()) {
 
 for (const engine of engines()) {
   test(`on ${engine.name} a credential’s rows keep their key, their age and their registration`, async () => {
-    const database = await engine.open();
+    const database = await engine.openEmpty();
     afterAll(() => database.close());
     const clock = testClock();
     await migrate(
@@ -145,7 +145,7 @@ describe('rows of before, read again on the chain', async () => {
     const who = await people.create('email');
     const { txHash: tx, block } = await people.publish(who);
     const [engine] = engines();
-    const database = await (engine as ReturnType<typeof engines>[number]).open();
+    const database = await (engine as ReturnType<typeof engines>[number]).openEmpty();
     const clock = testClock();
     await migrate(database, clock, BEFORE);
     const { did } = who;

@@ -9,7 +9,7 @@ const { version } = OUTBOX_OF_SEVERAL_KINDS;
 
 for (const engine of engines()) {
   test(`relays of before keep their ids, nonces, transactions and attempts, on ${engine.name}`, async () => {
-    const [database, clock] = [await engine.open(), testClock()];
+    const [database, clock] = [await engine.openEmpty(), testClock()];
     const run = async (sql: string) =>
       (await database.execute({ sql, args: {} })).rows.map((row) => Object.values({ ...row }).map(String));
     const before = MIGRATIONS.filter((one) => one.version < version);

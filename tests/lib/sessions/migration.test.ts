@@ -9,7 +9,7 @@ const BEFORE = MIGRATIONS.filter(({ version }) => version <= 9);
 
 for (const engine of engines()) {
   test(`M9: on ${engine.name} what only an alias linked is linked no more, if it is no handle; A5: what is attested counts no more`, async () => {
-    const database = await engine.open();
+    const database = await engine.openEmpty();
     afterAll(() => database.close());
     const run = (sql: string) => database.execute({ sql, args: {} });
     await migrate(database, systemClock, BEFORE);

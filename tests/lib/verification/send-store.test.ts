@@ -188,7 +188,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   });
 
   test('of before they counted themselves count all the same', async () => {
-    const other = await engine.open();
+    const other = await engine.openEmpty();
     await migrate(
       other,
       testClock(),
