@@ -96,6 +96,8 @@ describe('the files that vault service install writes', () => {
       const words = [
         '--proxy',
         name,
+        '--program',
+        '/usr/local/bin/vault',
         '--root',
         root,
         '--base-url',
