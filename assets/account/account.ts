@@ -37,10 +37,12 @@ const home = () => go('');
 /** Counts what was asked for: an answer that comes late draws nothing over what the person went to since. */
 let turns = 0;
 
-function route(isOver = () => false): void {
+const route = () => openUnless(() => false);
+
+function openUnless(isOver: () => boolean): void {
   const turn = ++turns;
   const isLate = () => turn !== turns || isOver();
-  guard(() => open(isLate), { again: () => route(), isLate });
+  guard(() => open(isLate), { again: route, isLate });
 }
 
 async function open(isLate: () => boolean): Promise<void> {
@@ -62,8 +64,7 @@ async function open(isLate: () => boolean): Promise<void> {
   if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
-  const again = () => route();
-  if (wanted) return start(place, again, word(STOP_WORDS), () => stopByMail(value, again));
+  if (wanted) return start(place, route, word(STOP_WORDS), () => stopByMail(value, route));
   if (!account) return start(place, home);
   if (shown() !== 'home') loading(word('Reading your account…'));
   const signed = await readSigned(place, account);
@@ -134,12 +135,12 @@ onPress('sign-out', () => {
 });
 for (const button of document.querySelectorAll<HTMLElement>('[data-home]')) press(button, home);
 
-addEventListener('hashchange', () => route());
+addEventListener('hashchange', route);
 setInterval(tick, 1_000);
 setInterval(() => {
   // Who went on meanwhile, to stop a recovery, is not led back.
   if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2)
-    route(() => shown() !== 'home');
+    openUnless(() => shown() !== 'home');
 }, REFRESH_MS);
 // A page that gets no words is in English.
-void loadWords('account').then(() => route());
+void loadWords('account').then(route);
