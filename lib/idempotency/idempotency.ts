@@ -17,6 +17,8 @@ export interface KeyedRequest {
   readonly key: string;
   readonly input: object;
   readonly owner: string;
+  /** The digest under which an erasure of the identifier is noted. */
+  readonly erasure: string;
 }
 
 /** A reply as it is replayed. */
@@ -47,28 +49,30 @@ export interface HeldKey {
  */
 export async function acquireKey(
   { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
-  { route, scope, key, input, owner }: KeyedRequest,
+  { route, scope, key, input, owner, erasure }: KeyedRequest,
 ): Promise<{ readonly held: HeldKey } | { readonly stored: StoredReply }> {
   // Digests, so that the table holds no bodies of refused requests and keys of one length.
   const use: KeyUse = {
     key: digest([route, scope, key]),
     request: digest([scope, { ...input, identifier: undefined }]),
     owner,
+    erasure,
     now: clock.now(),
   };
-  const [, selected] = await db.write(takeKey(use), selectKey(use.key));
+  const [, selected] = await db.write(takeKey(use), selectKey(use));
   const state = toKeyState(selected?.rows[0] ?? {});
   if (state.owner !== owner) return { stored: storedReply(state, use) };
   const keep = ({ status, body, keepMs = IDEMPOTENCY_KEEP_MS }: ReplyToKeep, condition: { ifChanged: boolean }) =>
-    keepAnswer(use, { status, body, expiresAt: clock.now() + keepMs }, condition);
+    keepAnswer(use, { status, body, expiresAt: clock.now() + keepMs, erasedAt: state.erasedAt }, condition);
   return {
     held: {
       keepWithChange: (reply) => keep(reply, { ifChanged: true }),
       async end(reply) {
-        const statement = reply ? keep(reply, { ifChanged: false }) : releaseKey(use);
+        const kept = reply ? [keep(reply, { ifChanged: false })] : [];
+        const release = releaseKey(use, { ifUnkept: reply !== undefined });
         // The work is done: a reply that cannot be kept is still sent.
         await db
-          .write(statement)
+          .write(...kept, release)
           .catch((error) => log({ level: 'warn', event: 'idempotency', ...describeError(error) }));
       },
     },

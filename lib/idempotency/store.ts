@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Row, Statement } from '../db/database.ts';
+import { numberOf, type Row, type Statement } from '../db/database.ts';
 import { latestEnd } from '../db/leases.ts';
 
 /** How long a request holds its key: longer than the longest request. */
@@ -14,6 +14,8 @@ export interface KeyUse {
   readonly key: string;
   readonly request: string;
   readonly owner: string;
+  /** The digest under which an erasure of the identifier is noted. */
+  readonly erasure: string;
   readonly now: number;
 }
 
@@ -39,21 +41,33 @@ export function takeKey({ key, request, owner, now }: KeyUse): Statement {
   };
 }
 
+/** SQL: when the last erasure of the identifier began that the request names; null without one. */
+const ERASED_AT = '(SELECT begun_at FROM erasures WHERE digest = :erasure)';
+/** SQL: an erasure of it began since the key was taken, or is under way: it may have looked at this table already. */
+const IS_ERASED = `EXISTS (SELECT 1 FROM erasures WHERE digest = :erasure
+  AND (begun_at IS NOT :erased_at OR finished_at IS NULL))`;
+
 /** The key's row. */
-export function selectKey(key: string): Statement {
-  return { sql: `SELECT request, owner, status, body FROM idempotency WHERE key = :key`, args: { key } };
+export function selectKey({ key, erasure }: Pick<KeyUse, 'key' | 'erasure'>): Statement {
+  return {
+    sql: `SELECT request, owner, status, body, ${ERASED_AT} AS erased_at FROM idempotency WHERE key = :key`,
+    args: { key, erasure },
+  };
 }
 
 /** A key's state: an answer once there is one. */
 export interface KeyState {
   readonly request: string;
   readonly owner: string;
+  /** When the last erasure of its identifier began; null without one. */
+  readonly erasedAt: number | null;
   readonly answer?: { readonly status: number; readonly body: string };
 }
 
 /** A row of `selectKey`, read. */
 export function toKeyState(row: Row): KeyState {
-  const state = { request: String(row['request']), owner: String(row['owner']) };
+  const erasedAt = numberOf(row, 'erased_at');
+  const state = { request: String(row['request']), owner: String(row['owner']), erasedAt };
   if (row['status'] === null) return state;
   return { ...state, answer: { status: Number(row['status']), body: String(row['body']) } };
 }
@@ -63,27 +77,32 @@ export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
   readonly expiresAt: number;
+  /** When the last erasure of the identifier began, as the key was taken. */
+  readonly erasedAt: number | null;
 }
 
 /**
- * Stores the answer under the key if `owner` still holds it; with `ifChanged` only if the statement before it in the
- * batch changed a row.
+ * Stores the answer under the key if `owner` still holds it, and no erasure of the identifier has begun since or is
+ * under way: the answer names it. With `ifChanged` only if the statement before it in the batch changed a row.
  */
 export function keepAnswer(
-  { key, owner }: KeyUse,
-  { status, body, expiresAt }: KeptAnswer,
+  { key, owner, erasure }: KeyUse,
+  { status, body, expiresAt, erasedAt }: KeptAnswer,
   { ifChanged }: { ifChanged: boolean },
 ): Statement {
   return {
     sql: `UPDATE idempotency SET status = :status, body = :body, expires_at = :expires_at
-      WHERE key = :key AND owner = :owner${ifChanged ? ' AND changes() > 0' : ''}`,
-    args: { key, owner, status, body, expires_at: expiresAt },
+      WHERE key = :key AND owner = :owner AND NOT ${IS_ERASED}${ifChanged ? ' AND changes() > 0' : ''}`,
+    args: { key, owner, erasure, status, body, expires_at: expiresAt, erased_at: erasedAt },
   };
 }
 
-/** Gives the key back after any outcome that is not kept. */
-export function releaseKey({ key, owner }: KeyUse): Statement {
-  return { sql: `DELETE FROM idempotency WHERE key = :key AND owner = :owner`, args: { key, owner } };
+/** Gives the key back; with `ifUnkept` unless an answer is kept under it. */
+export function releaseKey({ key, owner }: KeyUse, { ifUnkept }: { readonly ifUnkept: boolean }): Statement {
+  return {
+    sql: `DELETE FROM idempotency WHERE key = :key AND owner = :owner${ifUnkept ? ' AND status IS NULL' : ''}`,
+    args: { key, owner },
+  };
 }
 
 /** Forgets answers past their time. */

@@ -10,7 +10,7 @@ import * as codes from './check-store.ts';
 import { codeDigest } from './code.ts';
 import { findCode, type RefusedCheck, type StrangersChecks, type Target } from './find-code.ts';
 import { countGuess } from './guessing.ts';
-import { countWrongGuess, markVerifiedIfChanged, selectVerifiedAt } from './store.ts';
+import { countSpentGuess, countWrongGuess, markVerifiedIfChanged, selectVerifiedAt } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly sms: SmsProvider;
@@ -109,13 +109,13 @@ async function checkWithProvider(
   if (answer === 'exhausted') return refused(EXHAUSTED);
   const at = ctx.clock.now();
   if (answer === 'pending') {
-    const count = countWrongGuess(identifier.key, { ifChanged: false });
+    const count = countSpentGuess(identifier.key, code.seq);
     const told = codes.emitWrongGuess(shownBy(check), spentBy(ctx, check, code, at));
     await countGuess(ctx, identifier, ctx.db.write(count, told), 0);
     return role === 'stranger' ? otherwise : incorrect(ctx, spent);
   }
   const [consumed] = await ctx.db.write(
-    codes.consumeCode(code.seq, at),
+    codes.consumeCode({ identifier: identifier.key, seq: code.seq, now: at }),
     markVerifiedIfChanged(identifier.key, at),
     emitCodeVerified(app, identifier, at),
   );
@@ -129,7 +129,7 @@ function spentBy({ config }: Ctx, { identifier, ip }: CodeToCheck, { seq }: code
 /** Follows the statement that spends the attempt of a wrong code. */
 function wrongGuess(check: CodeToCheck, spent: codes.CodeCheck, byPass: number | null): readonly Statement[] {
   return [
-    countWrongGuess(spent.identifier, { ifChanged: true }),
+    countWrongGuess(spent.identifier),
     ...(byPass === null ? [] : [codes.countPassGuess(byPass)]),
     codes.emitWrongGuess(shownBy(check), spent),
   ];

@@ -90,6 +90,8 @@ export interface CodeCheck {
 
 const SPEND = 'UPDATE codes SET attempts = attempts + 1';
 const WHILE_LIVE = `WHERE seq = :seq AND consumed_at IS NULL AND expires_at > :now AND attempts < :attempts_max`;
+/** An erasure leaves the row of a code, under another name: a check that has read it before verifies nothing. */
+const IS_OWN = 'identifier = :identifier';
 /** A client's newer code replaces its own; a challenge keeps to its code. */
 const ROLES: Readonly<Record<CheckRole, { readonly set: string; readonly only: string }>> = {
   holder: { set: '', only: '' },
@@ -103,7 +105,7 @@ const CONSUMES = { set: ', consumed_at = :now', only: ` AND ${IS_ALIVE}` };
 const KEEPS = { set: '', only: '' };
 
 function spendText({ set, only }: (typeof ROLES)['holder'], end: typeof KEEPS): string {
-  return `${SPEND}${set}${end.set} ${WHILE_LIVE}${only}${end.only} RETURNING attempts`;
+  return `${SPEND}${set}${end.set} ${WHILE_LIVE} AND ${IS_OWN}${only}${end.only} RETURNING attempts`;
 }
 
 const TEXTS = Object.fromEntries(
@@ -116,13 +118,16 @@ const TEXTS = Object.fromEntries(
  * verdict: the attempts spent so far.
  */
 export function spendAttempt({ identifier, seq, ip, now, attemptsMax }: CodeCheck, role: CheckRole, consume: boolean) {
-  const own = role === 'asker' ? { identifier, ip } : {};
-  return { sql: TEXTS[role][consume ? 1 : 0], args: { ...own, seq, now, attempts_max: attemptsMax } };
+  const own = role === 'asker' ? { ip } : {};
+  return { sql: TEXTS[role][consume ? 1 : 0], args: { ...own, identifier, seq, now, attempts_max: attemptsMax } };
 }
 
 /** Consumes a code that the SMS provider approved; its attempt was spent before. */
-export function consumeCode(seq: number, now: number): Statement {
-  return { sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND consumed_at IS NULL`, args: { seq, now } };
+export function consumeCode({ identifier, seq, now }: Pick<CodeCheck, 'identifier' | 'seq' | 'now'>): Statement {
+  return {
+    sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND ${IS_OWN} AND consumed_at IS NULL`,
+    args: { identifier, seq, now },
+  };
 }
 
 /** Counts a wrong guess against the pass that sent the code, if the statement before it in the batch changed a row. */

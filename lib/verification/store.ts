@@ -16,15 +16,20 @@ export function markVerifiedIfChanged(identifier: string, now: number): Statemen
 const COUNT_WRONG_GUESS = (when: string) => `INSERT INTO verifications (identifier, wrong_guesses)
   SELECT :identifier, 1 WHERE ${when}
   ON CONFLICT (identifier) DO UPDATE SET wrong_guesses = wrong_guesses + 1 RETURNING wrong_guesses`;
-const COUNT_ALWAYS = COUNT_WRONG_GUESS('true');
 const COUNT_IF_CHANGED = COUNT_WRONG_GUESS('changes() = 1');
+const COUNT_OF_CODE = COUNT_WRONG_GUESS('EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND identifier = :identifier)');
 
 /**
- * Counts a wrong guess in a row against the identifier's live codes, and returns their number. With `ifChanged`, only
- * when the statement before it in the batch changed a row.
+ * Counts a wrong guess in a row against the identifier's live codes, if the statement before it in the batch changed a
+ * row, and returns their number.
  */
-export function countWrongGuess(identifier: string, { ifChanged }: { ifChanged: boolean }): Statement {
-  return { sql: ifChanged ? COUNT_IF_CHANGED : COUNT_ALWAYS, args: { identifier } };
+export function countWrongGuess(identifier: string): Statement {
+  return { sql: COUNT_IF_CHANGED, args: { identifier } };
+}
+
+/** As `countWrongGuess`, of a code whose attempt was spent before: unless it was erased since. */
+export function countSpentGuess(identifier: string, seq: number): Statement {
+  return { sql: COUNT_OF_CODE, args: { identifier, seq } };
 }
 
 /** When the identifier was last verified: one row or none, `verified_at` null when it never was. */

@@ -1,5 +1,6 @@
 import { badRequest } from '../../lib/base/error.ts';
 import { acquireKey, type KeepChange, type ReplyToKeep } from '../../lib/idempotency/idempotency.ts';
+import { erasureDigest } from '../../lib/identity/erasure.ts';
 import type { Platform } from '../../lib/platform.ts';
 import type { Reply } from './response.ts';
 
@@ -44,7 +45,8 @@ export async function withIdempotency<Input extends object>(
     throw badRequest('Invalid Idempotency-Key');
   const identifier = idempotency.scope(input, ctx.config);
   const scope = idempotency.byClient ? `${identifier} ${client}` : identifier;
-  const acquired = await acquireKey(ctx, { route, scope, key, input, owner });
+  const erasure = erasureDigest(ctx.config.vaultSecret, identifier);
+  const acquired = await acquireKey(ctx, { route, scope, key, input, owner, erasure });
   if ('stored' in acquired) return { ...acquired.stored, headers: { 'idempotent-replayed': 'true' } };
   const { held } = acquired;
   const toKeep = (reply: Reply): ReplyToKeep => ({

@@ -87,7 +87,7 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
       'idempotency',
       'an idempotency key, until its lease or its answer ends',
       IDEMPOTENCY_LEASE_MS,
-      ({ db, clock }) => db.write(takeKey({ key: 'k', request: 'r', owner: 'o', now: clock.now() })),
+      ({ db, clock }) => db.write(takeKey({ key: 'k', request: 'r', owner: 'o', erasure: '', now: clock.now() })),
     ],
     [
       'attestation_uses',

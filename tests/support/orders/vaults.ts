@@ -63,15 +63,26 @@ export function openVault(
     fetch: (_url, init) => stage.step(chain.nameOf(String(init.body)), () => chain.answer(String(init.body))),
   };
   const ctx = createContext(env, { config, isPrepared: true });
-  const route = createRouter(ctx, ROUTES);
+  // To set up all routes for each order would cost more than what they do.
+  const routers = new Map<string, ReturnType<typeof createRouter>>();
+  const routerOf = (path: string) => {
+    const known =
+      routers.get(path) ??
+      createRouter(
+        ctx,
+        ROUTES.filter((one) => one.path === path),
+      );
+    routers.set(path, known);
+    return known;
+  };
   return {
     ctx,
     async call(line, { body, peer, headers = {} }) {
       const [method = '', path = ''] = line.split(' ');
       const given = body === undefined ? headers : { 'content-type': 'application/json', ...headers };
       const text = body === undefined ? {} : { body: JSON.stringify(body) };
-      const request = new Request(new URL(path, config.baseUrl), { method, headers: given, ...text });
-      const response = await route(request, { peer });
+      const url = new URL(path, config.baseUrl);
+      const response = await routerOf(url.pathname)(new Request(url, { method, headers: given, ...text }), { peer });
       return { status: response.status, body: JSON.parse(await response.text()) };
     },
   };
