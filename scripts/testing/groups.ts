@@ -1,7 +1,9 @@
-import { dirname } from 'node:path';
-
-/** More files in one process would leave cores idle at the end of a run, and a crash would cost more. */
-const FILES_MAX = 8;
+/** A crash costs all of a process once more. */
+const FILES_MAX = 16;
+/** Two cost little more than one: what they load, and what the runtime compiles, is the larger part of most. */
+const FILES_MIN = 2;
+/** Of the files left, for each job: the last processes are small, so that no core is idle at the end of a run. */
+const SHARES_OF_REST = 2;
 
 /**
  * What does not share a process with other files, and why. A new entry is an exception: nothing of the vault is global,
@@ -11,22 +13,20 @@ export const ALONE: Readonly<Record<string, string>> = {
   'tests/journeys/': 'each waits for its browser and its chain for longer than it computes: they wait side by side',
   'tests/races/': 'each waits for the programs that it kills for longer than it computes',
   'tests/runtimes/': 'each builds and starts other runtimes',
+  'tests/torture/': 'each waits for the vaults that it tortures',
 };
 
-/** The files of each process: those of a folder, a few at a time, in the order in which they come. */
-export function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
-  const groups: string[][] = [];
-  const open = new Map<string, string[]>();
-  for (const file of files) {
-    const folder = dirname(file);
-    const group = open.get(folder);
-    if (isAlone(file)) groups.push([file]);
-    else if (group !== undefined && group.length < FILES_MAX) group.push(file);
-    else {
-      const next = [file];
-      open.set(folder, next);
-      groups.push(next);
-    }
+/**
+ * The files of each process, in the order in which they come. A new process costs half a second of processor time
+ * before its first test, so the first ones take many files.
+ */
+export function groupsOf(files: readonly string[], jobs: number): readonly (readonly string[])[] {
+  const groups: (readonly string[])[] = files.filter(isAlone).map((file) => [file]);
+  for (let rest = files.filter((file) => !isAlone(file)); rest.length > 0; ) {
+    const share = Math.ceil(rest.length / (jobs * SHARES_OF_REST));
+    const size = Math.min(FILES_MAX, Math.max(FILES_MIN, share));
+    groups.push(rest.slice(0, size));
+    rest = rest.slice(size);
   }
   return groups;
 }

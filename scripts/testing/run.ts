@@ -21,7 +21,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs the test files, those of a folder in one process, and prints a line for each, with its output where it failed.
+ * Runs the test files, some in one process, and prints a line for each, with its output where it failed.
  * Long runs print all output, and measure as `times` does: with each file in a process of its own.
  */
 export async function runTests({ files, jobs, isLong, times, seed }: RunOptions): Promise<Counts> {
@@ -39,7 +39,7 @@ export async function runTests({ files, jobs, isLong, times, seed }: RunOptions)
   };
   try {
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
-    const groups = isLong || times ? files.map((file) => [file]) : groupsOf(files);
+    const groups = isLong || times ? files.map((file) => [file]) : groupsOf(files, jobs);
     console.log(`SEED=${seed}`);
     const results = await runAll(groups, jobs, place, isLong);
     if (times) console.log(timesOf(results));
