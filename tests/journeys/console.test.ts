@@ -682,26 +682,6 @@ if (chromium) {
       expect(await ground()).toBe(dark);
     });
 
-    test('every view fits 320 pixels, which is 1280 at 400 %, and what is touched is 44 pixels high', async () => {
-      await c.page.click('#keep');
-      await signIn();
-      await send('a-long-name-of-somebody-who-has-one', '10.9.0.1');
-      await c.page.setViewport({ width: 320, height: 640, isMobile: true, hasTouch: true });
-      await c.phase('live');
-      const names = await c.page.$$eval('#views a', (all) => all.map((one) => one.hash.slice(2)));
-      for (const name of names) {
-        await c.view(name);
-        await c.page.waitForFunction(() => document.querySelector('[aria-busy]') === null);
-        if (name === 'limits') await c.says('#limits-list', /Codes asked for by/);
-        expect([name, await c.page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 320]);
-        expect([name, await c.page.evaluate(SMALL)]).toEqual([name, []]);
-        // Nothing unseen makes the page longer than what is seen of it.
-        const room = await c.page.evaluate(`document.documentElement.scrollHeight - Math.max(innerHeight,
-          document.querySelector('#console').getBoundingClientRect().bottom + scrollY + 60)`);
-        expect([name, Number(room) < 40]).toEqual([name, true]);
-      }
-    });
-
     test('says that the stream is switched off, and works without it', async () => {
       await reopen({ NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: 'false' });
       const asked: string[] = [];
@@ -728,10 +708,3 @@ const FOCUS = `(() => {
   const all = [...document.querySelectorAll('button, input, select, nav a')];
   return [one.tagName + all.indexOf(one) + ' ' + one.id, getComputedStyle(one).outlineStyle];
 })()`;
-
-/** Controls that are shown and less than 44 pixels high; a box counts with its label. */
-const SMALL = `[...document.querySelectorAll('button, input, select, summary, #rail a')]
-  .filter((one) => one.checkVisibility() && one.getBoundingClientRect().width > 1 && one.id !== 'skip')
-  .map((one) => one.closest('label.check, #channels label') ?? one)
-  .filter((one) => one.getBoundingClientRect().height < 43.5)
-  .map((one) => one.id || one.textContent || one.outerHTML)`;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
-import { contrasts, spoken } from '../support/accessible.ts';
 import { OFFERS_ALL } from '../support/landing.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -78,28 +77,5 @@ if (chromium) {
       expect(await links(page)).toContain('/openapi.json');
       await page.close();
     });
-
-    test.each(['en', 'de', 'fr', 'es'])(
-      'on 320 pixels nothing is cut off in either direction, and every text can be read, %s',
-      async (lang) => {
-        for (const value of ['light', 'dark']) {
-          const { page } = await open(whole, `?lang=${lang}`, async (before) => {
-            await before.setViewport({ width: 320, height: 640 });
-            await before.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
-          });
-          expect(
-            await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.lang]),
-          ).toEqual([320, lang]);
-          await page.evaluate(() => {
-            document.documentElement.dir = 'rtl';
-          });
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
-          expect((await contrasts(page)).filter(({ ratio }) => ratio < 4.5)).toEqual([]);
-          const words = await spoken(page);
-          expect(words.filter((one) => /^(button|link|heading|image): $/.test(one))).toEqual([]);
-          await page.close();
-        }
-      },
-    );
   });
 }

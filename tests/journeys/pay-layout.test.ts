@@ -32,11 +32,12 @@ if (chromium) {
   });
 
   let orders = 0;
-  const open = async (more: PayData = {}): Promise<Page> => {
+  const open = async (more: PayData = {}, prepare?: (page: Page) => Promise<unknown>): Promise<Page> => {
     const data = { to: TO, amount: '1250000', token: USDC, chainId: 84532, label: 'Tea', ...more };
     const text = JSON.stringify({ id: `order-${orders++}`, data, returnUrl: 'https://shop.example/' });
     const page = await own.browser.newPage();
     await passkeys.attach(page);
+    await prepare?.(page);
     const request = encodeURIComponent(Buffer.from(text).toString('base64'));
     await page.goto(`${pages.origin}/pay/confirm?mode=redirect&request=${request}`);
     return page;
@@ -69,6 +70,35 @@ if (chromium) {
     await failed;
     expect(await part(page, 'funds')).toContain('Copy address');
     expect(await page.$eval('#funds-code', (one) => one.checkVisibility())).toBe(false);
+  });
+
+  test('a browser that remembers nothing is asked for nothing', async () => {
+    const { asked } = pages.vault;
+    const before = asked.length;
+    const page = await open({}, (one) =>
+      one.evaluateOnNewDocument(() => {
+        IDBFactory.prototype.open = () => {
+          throw new DOMException('no', 'InvalidStateError');
+        };
+      }),
+    );
+    expect(await part(page, 'problem')).toContain('This window cannot store data');
+    expect(asked.slice(before).filter(({ pathname }) => pathname.startsWith('/api/'))).toEqual([]);
+  });
+
+  test('Enter, Space and a click do nothing before the button has been seen for a moment', async () => {
+    const page = await open();
+    // The page's own timers stand still from here on, so the moment never passes.
+    await part(page, 'review');
+    await page.evaluate(() => {
+      window.setTimeout = (() => 0) as never;
+      window.dispatchEvent(new Event('focus'));
+      document.getElementById('approve')?.focus();
+    });
+    for (const key of ['Enter', 'Space'] as const) await page.keyboard.press(key);
+    await page.click('#approve');
+    expect(await page.$eval('#approve', (button) => (button as HTMLButtonElement).disabled)).toBe(true);
+    expect(pages.vault.sent).toEqual([]);
   });
 
   describe('what is approved is on the first screen', () => {

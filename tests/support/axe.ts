@@ -5,24 +5,40 @@ import type { Page } from 'puppeteer-core';
 const WIDTH = 360;
 const SCHEMES = ['light', 'dark'] as const;
 
-/** What axe-core finds wrong with what a page shows now, by rule and element. */
-export async function violations(page: Page): Promise<readonly string[]> {
+/** What axe-core finds wrong with what a page shows now, by theme, rule and element. */
+export function violations(page: Page): Promise<readonly string[]> {
+  return inEachTheme(page, () => axeFindings(page));
+}
+
+/** What a look at the page finds in each theme. */
+export async function inEachTheme(page: Page, look: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const found: string[] = [];
   const before = page.viewport();
-  await page.setViewport({ width: WIDTH, height: 740 });
+  await setWidth(page, WIDTH);
   for (const value of SCHEMES) {
     // A colour that is still changing is none of the page's.
     const still = { name: 'prefers-reduced-motion', value: 'reduce' };
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }, still]);
-    // The page's policy is for the page; this comes by the browser's own protocol.
-    await page.evaluate(axe.source);
-    const results = (await page.evaluate('axe.run()')) as axe.AxeResults;
-    if (results.passes.length === 0) throw new Error('axe-core looked at nothing');
-    for (const { id, nodes } of results.violations)
-      found.push(
-        ...nodes.map(({ target, failureSummary }) => `${value} ${id}: ${target.join(' ')}: ${failureSummary}`),
-      );
+    found.push(...(await look()).map((one) => `${value} ${one}`));
   }
   if (before) await page.setViewport(before);
   return found;
+}
+
+/** What it finds as the page is now. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+  // The page's policy is for the page; this comes by the browser's own protocol.
+  if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(axe.source);
+  const results = (await page.evaluate('axe.run()')) as axe.AxeResults;
+  if (results.passes.length === 0) throw new Error('axe-core looked at nothing');
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `axe ${id}: ${target.join(' ')}: ${failureSummary}`),
+  );
+}
+
+/** Makes the page as wide as this, and waits until it is laid out so. */
+export async function setWidth(page: Page, width: number): Promise<void> {
+  // A page that is told of another kind of device is loaded again.
+  await page.setViewport({ ...page.viewport(), width, height: 740 });
+  await page.waitForFunction((wanted) => document.documentElement.clientWidth === wanted, {}, width);
 }

@@ -1,0 +1,47 @@
+import { createHere, type Device, makeHere, openDevice, pressNamed } from '../account-page.ts';
+import { createPasskeys, press } from '../pay.ts';
+import { once, type Screen, type World } from './screen.ts';
+
+/** The account page, on its first visit and for somebody with funds. */
+export function accountScreens(world: World): readonly Screen[] {
+  const owner = once(async () => {
+    const here = await openDevice(world(), { passkeys: createPasskeys() });
+    await createHere(world(), here);
+    return here;
+  });
+  const at = (part: string, go: (here: Device) => Promise<unknown>, shown = part): Screen => ({
+    name: `/account: ${part}`,
+    part,
+    async reach() {
+      const here = await owner();
+      await here.go('');
+      await here.screen('home');
+      await go(here);
+      await here.screen(shown);
+      return here.page;
+    },
+  });
+  const start = async () => {
+    const { page, screen } = await openDevice(world());
+    await screen('start');
+    return page;
+  };
+  const isRich = () => document.getElementById('money')?.childElementCount === 2;
+  return [
+    {
+      name: '/account: start',
+      part: 'start',
+      tabs: ['start-title', 'sign-in', 'create', 'lost-link'],
+      words: ['heading: Your account', 'button: Sign in with a passkey', 'button: I lost my passkey'],
+      reach: start,
+    },
+    at('home', ({ page }) => page.waitForFunction(isRich)),
+    at('pick', ({ page }) => press(page, 'add')),
+    at('qr', ({ go }) => go('qr'), 'qr-code'),
+    at('key', ({ page }) => pressNamed(page, 'Change First passkey')),
+    at('confirm', (here) => makeHere(here)),
+    at('take', ({ page }) => press(page, 'export')),
+    at('mail', ({ go }) => go('recover')),
+    at('problem', ({ go }) => go('join=no')),
+  ];
+}

@@ -1,0 +1,94 @@
+import type { Page } from 'puppeteer-core';
+import { openDevice } from '../account-page.ts';
+import { awaitSelector, press } from '../pay.ts';
+import type { ScreenWants } from './faults.ts';
+import { once, type Screen, type World } from './screen.ts';
+
+/** The confirm page, for a browser without an account, and for one whose account has funds. */
+export function confirmScreens(world: World): readonly Screen[] {
+  let id = 0;
+  const ask = async (page: Page, more: object) => {
+    const data = { to: `0x${'a1'.repeat(20)}`, amount: '1000', token: 'native', chainId: 84532, label: 'Tea', ...more };
+    const text = JSON.stringify({ id: `seen-${id++}`, data, returnUrl: world().shop });
+    const request = encodeURIComponent(Buffer.from(text).toString('base64'));
+    await page.goto(`${world().origin}/pay/confirm?mode=redirect&request=${request}`);
+  };
+  const newcomer = once(() => openDevice(world()));
+  const payer = once(async () => {
+    const here = await openDevice(world());
+    await ask(here.page, {});
+    await press(here.page, 'newcomer');
+    await press(here.page, 'create');
+    await awaitSelector(here.page, '#review');
+    await world().fund(await here.page.$eval('#from', ({ textContent }) => textContent ?? ''), { wei: 10n ** 18n });
+    return here;
+  });
+  interface Way {
+    readonly who: typeof payer;
+    readonly order?: object;
+    readonly buttons?: readonly string[];
+    readonly shown: string;
+  }
+  const at = (name: string, { who, order = {}, buttons = [], shown }: Way, wants: ScreenWants): Screen => ({
+    ...wants,
+    name: `/pay/confirm: ${name}`,
+    async reach() {
+      const { page } = await who();
+      await ask(page, order);
+      for (const button of buttons) await press(page, button);
+      await awaitSelector(page, shown);
+      return page;
+    },
+  });
+  const order = { amount: String(10n ** 30n) };
+  return [
+    at(
+      'which account',
+      { who: newcomer, shown: '#find' },
+      {
+        part: 'setup',
+        tabs: ['setup-title', 'find', 'newcomer', 'setup-cancel'],
+        words: ['heading: Pay with your passkey', 'button: Use my passkey', 'button: Cancel'],
+      },
+    ),
+    at(
+      'a new account',
+      { who: newcomer, buttons: ['newcomer'], shown: '#create' },
+      {
+        part: 'new',
+        tabs: ['new-title', 'name', 'create', 'new-back'],
+        words: ['heading: A new, empty account', 'textbox: Name of a new account', 'button: Create an account'],
+      },
+    ),
+    at(
+      'review',
+      { who: payer, order: { label: 'W'.repeat(80) }, shown: '#approve:not([disabled])' },
+      {
+        part: 'review',
+        tabs: ['review-title', '', 'approve', 'other', 'cancel'],
+        words: [
+          'heading: Pay 0.000000000000001 ETH',
+          'alert:',
+          'list:',
+          'listitem:',
+          'term:',
+          'definition:',
+          'status:',
+        ],
+      },
+    ),
+    at('review without funds', { who: payer, order, shown: '#add' }, { part: 'review' }),
+    at(
+      'funds',
+      { who: payer, order, buttons: ['add'], shown: '#funds-code path' },
+      { part: 'funds', tabs: ['funds-title'], words: ['image: QR code of the address'] },
+    ),
+    at(
+      'other accounts',
+      { who: payer, buttons: ['other'], shown: '#accounts button' },
+      { part: 'setup', words: ['button: Rename '] },
+    ),
+    at('done', { who: payer, buttons: ['approve'], shown: '#receipt dd' }, { part: 'done' }),
+    at('problem', { who: payer, order: { chainId: 1 }, shown: '#leave-link' }, { part: 'problem' }),
+  ];
+}

@@ -1,0 +1,75 @@
+import { press } from '../pay.ts';
+import { type Visitor, visit } from '../register-page.ts';
+import { address, once, type Screen, type World } from './screen.ts';
+
+/** The sign-up page by the app's link, for somebody new. */
+export function newcomerScreens(world: World, change: Readonly<Record<string, string>> = {}): readonly Screen[] {
+  const newcomer = once(() => visit(world()));
+  const at = (name: string, part: string, go: (visitor: Visitor) => Promise<unknown>): Screen => ({
+    name: `/register: ${name}`,
+    part,
+    async reach() {
+      const visitor = await newcomer();
+      await visitor.page.goto(world().app.link(change));
+      await go(visitor);
+      await visitor.screen(part);
+      return visitor.page;
+    },
+  });
+  return [
+    at('start', 'start', async () => undefined),
+    at('a fault', 'start', async (visitor) => {
+      await visitor.enter('nonsense');
+      await visitor.screen('address-fault');
+    }),
+    at('code', 'code', (visitor) => visitor.enter(address())),
+    at('passkey', 'passkey', (visitor) => prove(visitor, address())),
+  ];
+}
+
+async function prove(visitor: Visitor, who: string): Promise<void> {
+  await visitor.enter(who);
+  await visitor.typeCode(who);
+}
+
+/** The same for somebody whom the browser or the vault knows, and by a link with a mistake. */
+export function knownScreens(world: World): readonly Screen[] {
+  const known = once(async () => {
+    const [visitor, who] = [await visit(world()), address()];
+    await prove(visitor, who);
+    await press(visitor.page, 'passkey-go');
+    await visitor.arrive();
+    return { who, passkeys: visitor.passkeys, context: visitor.context };
+  });
+  return [
+    {
+      name: '/register: start of somebody known',
+      part: 'start',
+      async reach() {
+        const again = await visit(world(), undefined, await known());
+        await again.screen('start');
+        return again.page;
+      },
+    },
+    {
+      name: '/register: passkey of somebody known',
+      part: 'passkey',
+      async reach() {
+        const { who, passkeys } = await known();
+        const forgetful = await visit(world(), undefined, { passkeys });
+        await prove(forgetful, who);
+        await forgetful.screen('passkey-known');
+        return forgetful.page;
+      },
+    },
+    {
+      name: '/register: problem',
+      part: 'problem',
+      async reach() {
+        const { page, screen } = await visit(world(), world().app.link({ code_challenge_method: 'plain' }));
+        await screen('problem');
+        return page;
+      },
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+import { once, type Screen, type World } from './screen.ts';
+
+/** The pages that only tell something: the first one, in each language, and that of shops. */
+export function toldScreens(world: World): readonly Screen[] {
+  const newPage = once(() => world().own.browser.newPage());
+  const languages = ['en', 'de', 'fr', 'es'].map((lang) => ({
+    name: `/?lang=${lang}`,
+    async reach() {
+      const page = await newPage();
+      await page.goto(`${world().origin}/?lang=${lang}`);
+      await page.waitForSelector(`html[lang="${lang}"] [data-offer="register"]:not([hidden])`);
+      await page.waitForFunction(() => document.querySelector('#state')?.textContent !== '');
+      return page;
+    },
+  }));
+  const shops = async () => {
+    const page = await newPage();
+    await page.goto(`${world().origin}/pay`);
+    return page;
+  };
+  return [...languages, { name: '/pay', reach: shops }];
+}
