@@ -30,27 +30,3 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'scripts/timeout': 2,
   'support/program': 1,
 };
-
-/** `freePort()`: any connection may take the port before the program does. Ask for port 0, and read where it listens. */
-export const FREE_PORTS: Readonly<Record<string, number>> = {
-  'commands/doctor/doctor': 1,
-  'commands/serve/admin': 1,
-  'commands/serve/rest': 2,
-  'commands/serve/stop': 1,
-  'commands/service/switch': 1,
-  'journeys/database-away': 1,
-  'journeys/database-shared': 1,
-  'journeys/haproxy': 2,
-  'journeys/prometheus': 1,
-  'journeys/proxy-mistakes': 1,
-  'journeys/service-proxies': 2,
-  'journeys/service-upgrade': 2,
-  'journeys/tutorial': 1,
-  'journeys/webhooks': 1,
-  'lib/ucan/ed25519': 1,
-  'packaging/debian': 1,
-  'runtimes/client': 1,
-  'runtimes/node': 1,
-  'runtimes/payments': 1,
-  'scripts/dev-stack/chain': 1,
-};
