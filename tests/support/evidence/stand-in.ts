@@ -1,6 +1,6 @@
 import { GET_KEYS } from '../../../lib/chain/owner-keys.ts';
 import { aliasHash, didHash } from '../../../lib/identity/did.ts';
-import { type Received, resultOf, startUpstream, type Upstream } from '../upstream.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
 import { aliasOf, DIDS, HANDLES, isSeveral, keysOf, type World } from './world.ts';
 
 // A node that speaks JSON-RPC and shows a world of the model: what is final, what is only mined, where aliases lead.
@@ -9,11 +9,12 @@ import { aliasOf, DIDS, HANDLES, isSeveral, keysOf, type World } from './world.t
 const [FIRST, ON_TOP] = [960, 40] as const;
 const finalBlock = ({ finalized }: World) => FIRST + finalized.length;
 const headOf = (world: World) => finalBlock(world) + ON_TOP;
-const REGISTRY = '0x00000000000000000000000000000000000d1d00';
+/** The registry's address there. */
+export const REGISTRY = '0x00000000000000000000000000000000000d1d00';
 const TOPIC = '0x3d34a9edac1831cc11a06bc2728e2d1c6542a5d8a4dff2ae70720a4f8bbab31b';
 
 /** The node's settings for a vault. */
-export const nodeVars = ({ url }: Upstream) => ({
+export const nodeVars = ({ url }: Pick<Upstream, 'url'>) => ({
   RPC_URL: url,
   CHAIN_ID: '84532',
   DID_REGISTRY_ADDRESS: REGISTRY,
@@ -28,13 +29,23 @@ export const quantity = (n: number) => `0x${n.toString(16)}`;
 /** Starts a node for the world that `of` gives; `keyOf` tells 64 bytes as hex of a key's name. */
 export function startStandIn(of: () => World, keyOf: (name: string) => string): Upstream {
   const node = startUpstream();
-  const one = (call: Received) => resultOf(call, answer(of(), call, keyOf));
-  node.answer = (call) => (Array.isArray(call.body) ? call.body.map((body) => one({ ...call, body })) : one(call));
+  node.answer = ({ body }) => answerAs(of(), body, keyOf);
   return node;
 }
 
-function answer(world: World, { body }: Received, keyOf: (name: string) => string): unknown {
-  const { method, params } = body as { method: string; params: readonly [never, string] };
+interface Call {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly [never, string];
+}
+
+/** What such a node answers to a call, or to a batch of them. */
+export function answerAs(world: World, body: Call | readonly Call[], keyOf: (name: string) => string): unknown {
+  const one = (call: Call) => ({ jsonrpc: '2.0', id: call.id, result: resultOf(world, call, keyOf) });
+  return 'method' in body ? one(body) : body.map(one);
+}
+
+function resultOf(world: World, { method, params }: Call, keyOf: (name: string) => string): unknown {
   switch (method) {
     case 'eth_chainId':
       return quantity(84532);
