@@ -1,5 +1,5 @@
 /** Folders whose tests wait for browsers, chains and killed programs: two thirds of the time of all. */
-const LONG = ['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/torture/'];
+const LONG = ['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'];
 
 /** What runs of them each time: the main flow on both databases, a journey of each page in a browser, a short torture. */
 export const USUAL_OF_LONG: readonly string[] = [

@@ -159,7 +159,7 @@ export async function startVault(
 const timedDatabases = new WeakSet<Database>();
 
 /** A database whose own time is that of a test. */
-export function timedBy(clock: TestClock, database: Database): Database {
+export function timedBy(clock: Pick<TestClock, 'monotonic'>, database: Database): Database {
   if (timedDatabases.has(database)) return database;
   const timed = <One extends { sql: string }>(one: One): One =>
     one.sql.includes(DATABASE_NOW)

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/databases.ts';
-import type { Edit, Plant } from '../support/torture/plants.ts';
+import { edited, type Plant } from '../support/torture/plants.ts';
 import { type TortureResult, torture } from './torture.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -10,13 +10,6 @@ const SOURCES = ['assets', 'client', 'commands', 'contracts', 'lib', 'routes', '
 const FILES = ['package.json', 'tsconfig.json', 'bunfig.toml'];
 const SEEDS_MAX = 5;
 const MS = 12_000;
-
-/** The file's text with the edit; throws unless it has the place once. */
-export function edited(text: string, { file, find, replace }: Edit): string {
-  const parts = text.split(find);
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${find}`);
-  return parts.join(replace);
-}
 
 /** Builds the program with the bug in it; `remove` removes it. */
 export async function buildPlanted({ edits }: Plant): Promise<{ path: string; remove(): void }> {

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INVARIANTS } from '../support/torture/ledger.ts';
-import { PLANTS } from '../support/torture/plants.ts';
-import { edited } from './planting.ts';
+import { edited, PLANTS } from '../support/torture/plants.ts';
 
 // `bun run torture --plant all` builds each and looks for it; here they only keep up with the sources.
 

@@ -37,6 +37,7 @@ export interface TortureResult {
 const CLIENTS = 10;
 const READERS = 3;
 const PAUSE_MS = 60;
+const POLL_MS = 250;
 
 /** Lets clients work in a world in which one thing after the other goes wrong; then compares. */
 export async function torture(options: TortureOptions): Promise<TortureResult> {
@@ -50,6 +51,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
       clients: CLIENTS,
       readers: READERS,
       pauseMs: PAUSE_MS,
+      pollMs: POLL_MS,
       async rage({ monitor, draw }) {
         faults = allFaults({ world, monitor }).filter((one) => only?.includes(one.name) ?? true);
         await rage(faults, { draw, ms, untilReady: monitor.untilReady, say });

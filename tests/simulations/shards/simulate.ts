@@ -1,5 +1,5 @@
 import { openDraw } from '../../support/draw.ts';
-import { openAgenda } from './agenda.ts';
+import { openAgenda } from '../agenda.ts';
 import { keysOf } from './keys.ts';
 import { openLedger, type Violation } from './ledger.ts';
 import {

@@ -21,9 +21,18 @@ export const nodeVars = ({ url }: Pick<Upstream, 'url'>) => ({
   FINALITY_BLOCKS: String(ON_TOP),
 });
 
-export const addressOf = (did: string): `0x${string}` => `0x${didHash(did).slice(-40)}`;
+export const addressOf = (did: string): `0x${string}` => `0x${hashOf(did).slice(-40)}`;
+const hashes = new Map<string, `0x${string}`>();
+
+/** Computed once: a look at a transaction compares it with that of each DID. */
+function hashOf(text: string): `0x${string}` {
+  const hash = hashes.get(text) ?? didHash(text);
+  hashes.set(text, hash);
+  return hash;
+}
+
 /** The transaction that registers a DID. */
-export const txOf = (did: string) => didHash(`the transaction of ${did}`);
+export const txOf = (did: string) => hashOf(`the transaction of ${did}`);
 export const quantity = (n: number) => `0x${n.toString(16)}`;
 
 /** Starts a node for the world that `of` gives; `keyOf` tells 64 bytes as hex of a key's name. */
@@ -68,7 +77,7 @@ function resultOf(world: World, { method, params }: Call, keyOf: (name: string) 
 function blockOf(world: World, tag: string) {
   const number = tag === 'latest' ? headOf(world) : tag === 'finalized' ? finalBlock(world) : Number(tag);
   const reorgs = number <= FIRST ? 0 : (world.finalized[number - FIRST - 1] ?? world.reorgs);
-  return { number: quantity(number), hash: didHash(`block ${number} after ${reorgs} re-orgs`) };
+  return { number: quantity(number), hash: hashOf(`block ${number} after ${reorgs} re-orgs`) };
 }
 
 function receiptOf(world: World, hash: string): unknown {

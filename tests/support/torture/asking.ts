@@ -24,6 +24,8 @@ export interface Question {
   /** A GET without it. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Only a vault whose clock is right is asked. */
+  readonly byRightClock?: boolean;
 }
 
 /** Asks vaults and counts what they answer. */
@@ -41,6 +43,8 @@ export interface Asking {
 
 const TIMEOUT_MS = 20_000;
 const PAUSE_MS = 40;
+/** The pause doubles up to here: what a dead process holds is free after its lease. */
+const PAUSE_MAX_MS = 1_000;
 
 /** Clients of the members, in turn. */
 export function createAsking(
@@ -83,12 +87,14 @@ export function createAsking(
 
   async function insist(question: Question): Promise<Decision | undefined> {
     try {
-      for (let isUnsure = false; !isOver; ) {
-        const answer = await once(any(), question).catch(() => undefined);
+      for (let [isUnsure, pauseMs] = [false, PAUSE_MS]; !isOver; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
+        const by = any();
+        const isAsked = !question.byRightClock || !by.isOff();
+        const answer = isAsked ? await once(by, question).catch(() => undefined) : undefined;
         if (answer && isDecided(answer, isUnsure)) return { ...answer, isUnsure };
-        isUnsure ||= answer?.isUnheard !== true;
+        isUnsure ||= isAsked && answer?.isUnheard !== true;
         waiting.set(question, `${question.path}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
-        await time.sleep(PAUSE_MS);
+        await time.sleep(pauseMs);
       }
       return undefined;
     } finally {

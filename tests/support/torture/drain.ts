@@ -1,4 +1,4 @@
-import type { Ledger } from './ledger.ts';
+import { CLIENTS_LIKE, type Ledger } from './ledger.ts';
 import type { Place } from './place.ts';
 
 /** So much time passes for all vaults at once: leases and keys of the dead lapse, pauses of retries end. */
@@ -17,7 +17,9 @@ export async function settle(world: Place, ledger: Ledger): Promise<number> {
     let [least, end] = [Number.POSITIVE_INFINITY, 0];
     for (;;) {
       const open = {
-        registrations: await first(`SELECT count(*) AS n FROM registrations WHERE status = 'submitted'`),
+        registrations: await first(
+          `SELECT count(*) AS n FROM registrations WHERE status = 'submitted' AND ${CLIENTS_LIKE}`,
+        ),
         deliveries: await first(
           `SELECT count(*) AS n FROM webhook_deliveries WHERE status <> 'delivered' AND event_id <= ${newest}`,
         ),

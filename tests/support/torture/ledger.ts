@@ -1,5 +1,13 @@
 import type { Draw } from '../draw.ts';
 
+/** The addresses of the clients, by a pattern of SQL: every claim of one has an attestation of its own. */
+export const CLIENTS_LIKE = `identifier GLOB 'email:t[0-9]*'`;
+
+/** The DIDs of the clients' sessions, each of which is opened once. */
+export const SESSIONS_LIKE = `did GLOB 'did:key:z*' AND did <> 'did:key:zMonitor'`;
+/** By a clock that is so far ahead a session has lapsed, and its handle is free. */
+export const LAPSED_MS = 12 * 3_600_000;
+
 /** What must hold, each seen to fail with a planted bug (`plants.ts`). */
 export const INVARIANTS = [
   'an acknowledged write is there',

@@ -10,7 +10,6 @@ export interface Monitor {
 
 /** No fault keeps a vault from its work for longer than that once it is over. */
 const RECOVERY_MS = 60_000;
-const POLL_MS = 250;
 /** A vault may say for so long what it found before. */
 const REUSE_MS = 2_000;
 const PROOFS = 6;
@@ -20,6 +19,7 @@ const LIMIT_MS = 15_000;
 export function startMonitor(
   { members, time }: { readonly members: readonly Member[]; readonly time: Time },
   ledger: Ledger,
+  pace: { readonly pollMs: number },
 ): Monitor {
   let isOver = false;
   const watching = Promise.all(members.map(watch));
@@ -43,7 +43,7 @@ export function startMonitor(
         [since, refused] = [Number.NaN, 0];
       }
       ledger.checked('readiness compared with writes');
-      await time.sleep(POLL_MS);
+      await time.sleep(pace.pollMs);
     }
   }
 

@@ -17,6 +17,13 @@ export interface Edit {
   readonly replace: string;
 }
 
+/** The file's text with the edit; throws unless it has the place once. */
+export function edited(text: string, { file, find, replace }: Edit): string {
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${find}`);
+  return parts.join(replace);
+}
+
 const POWER = 'the power goes and tears writes';
 
 /** One for each invariant at least. */

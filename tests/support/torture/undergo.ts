@@ -18,6 +18,8 @@ export interface Ordeal {
   readonly readers: number;
   /** The longest pause of a client between two errands. */
   pauseMs: number;
+  /** The pause of the monitor between two looks. */
+  pollMs: number;
   /** Takes a line for each thing that happens. */
   readonly say: (line: string) => void;
   /** Lets things go wrong, and ends it. */
@@ -56,7 +58,7 @@ export async function undergo(world: Place, ordeal: Ordeal, ledger = openLedger(
   const next = () => ++number;
   const place = (n: number): ClientPlace => ({ world, ledger, asking, draw: openDraw(seed + 1_000 * n), next });
   const readers = Array.from({ length: ordeal.readers }, (_, i) => startReader(place(100 + i)));
-  const monitor = startMonitor(world, ledger);
+  const monitor = startMonitor(world, ledger, ordeal);
   let isOver = false;
   const client = async (own: ClientPlace) => {
     while (!isOver) {

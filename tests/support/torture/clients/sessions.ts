@@ -27,6 +27,8 @@ export async function openSession(place: ClientPlace): Promise<void> {
   const did = own?.status === 200 ? `did:key:z${n}` : `did:key:zRival${n}`;
   ledger.sessions.set(handle, did);
   await isKnown(place, handle);
+  // Soon after another one: who keeps a count shows it now.
+  if (draw.below(2) === 0) await countSessions(place);
   if (own?.status === 200 && 'Idempotency-Key' in key && !isTimeOff(place)) {
     const again = await claim(did, key);
     ledger.checked('replay');
