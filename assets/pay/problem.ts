@@ -1,4 +1,4 @@
-// What the person is told of an error: a function of the error.
+// What the page says of an error: a function of the error.
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import type { RefusedError } from '../../client/wallet/vault.ts';
 import { NoRequestError } from './channel.ts';
