@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { makeKeys, readSecretKey, signFile } from '../../scripts/release/sign.ts';
 import { temporaryFolder } from '../support/databases.ts';
+import { runToEnd } from '../support/output.ts';
 
 const SCRIPT = join(import.meta.dir, '../../packaging/install.sh');
 const NAME = `vault-0.2.0-linux-${process.arch}`;
@@ -92,14 +93,8 @@ async function install(
     if (path !== null && !existsSync(at(`tools/${tool}`))) symlinkSync(path, at(`tools/${tool}`));
   }
   const from = `http://127.0.0.1:${server.port}/`;
-  const child = Bun.spawn(['sh', SCRIPT, '--from', from, '--key', key, '--dir', at('out'), ...words], {
-    env: { PATH: at('tools'), MARK: at('mark'), TMPDIR: folder.path },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { code: await child.exited, out, err };
+  const env = { PATH: at('tools'), MARK: at('mark'), TMPDIR: folder.path };
+  return runToEnd(['sh', SCRIPT, '--from', from, '--key', key, '--dir', at('out'), ...words], { env });
 }
 
 const OPENSSL_3 = /^OpenSSL 3/.test(

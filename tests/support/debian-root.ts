@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Ended } from './run.ts';
+import { type Ended, runToEnd } from './output.ts';
 
 /** A Debian of its own below a folder: some packages of this machine, their files linked, `/etc` and `/var` its own. */
 export interface DebianRoot {
@@ -62,16 +62,7 @@ export function makeDebianRoot(path: string): DebianRoot {
     path,
     add,
     command,
-    async run(words, vars = {}) {
-      const child = Bun.spawn(command(...words), {
-        env: { PATH, ...vars },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      });
-      const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-      return { code: await child.exited, out, err };
-    },
+    run: (words, vars = {}) => runToEnd(command(...words), { env: { PATH, ...vars } }),
   };
 }
 

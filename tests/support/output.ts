@@ -1,3 +1,30 @@
+/** How a program ended and what it said. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a program to its end, in this process's directory and environment where no other is given. */
+export async function runToEnd(
+  command: readonly string[],
+  { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
+  const child = Bun.spawn([...command], {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, out, err };
+}
+
 /** What a process prints up to a text; it is read on, as a full pipe would stop it. Rejects if it ends before. */
 export async function outputUntil(stream: ReadableStream<Uint8Array>, wanted: string): Promise<string> {
   const said = Promise.withResolvers<void>();

@@ -1,19 +1,14 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { isLong } from '../../support/long.ts';
+import { runToEnd } from '../../support/output.ts';
 import { SEED } from '../../support/seed.ts';
 import { PLANTS } from '../../support/torture/plants.ts';
 
 /** Runs it in a process of its own: it takes the place of time and of chance. */
 async function simulate(...flags: readonly string[]): Promise<{ code: number; out: string }> {
-  const command = [process.execPath, join(import.meta.dir, 'run.ts'), ...flags];
-  const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { code, out: `${out}${errors}` };
+  const { code, out, err } = await runToEnd([process.execPath, join(import.meta.dir, 'run.ts'), ...flags]);
+  return { code, out: `${out}${err}` };
 }
 
 test('a seed draws the same life each time, to the last line of its trace', async () => {
