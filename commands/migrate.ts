@@ -32,7 +32,7 @@ async function migrate(given: Arguments): Promise<number> {
     if (dryRun) return tell('would be applied', await pendingMigrations(database));
     const begins = ({ version, name }: Migration, left: number) =>
       process.stderr.write(`${version} ${name} … (${counted(left, 'migration')} left)\n`);
-    return tell('applied', await migrateDatabase(database, systemClock, undefined, undefined, begins));
+    return tell('applied', await migrateDatabase(database, systemClock, undefined, begins));
   } finally {
     database.close();
   }

@@ -1,6 +1,5 @@
 import type { Clock } from './base/clock.ts';
 import type { Config } from './config/config.ts';
-import { isUpToDate } from './db/applied.ts';
 import type { Database } from './db/database.ts';
 import { retryBusy } from './db/errors.ts';
 import { type Begins, migrate } from './db/migrations.ts';
@@ -9,7 +8,7 @@ import { startWebhooks } from './webhooks/store.ts';
 
 /**
  * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what was
- * acknowledged would never be posted. Calls `begins` before each migration of a database with rows. Returns the
+ * acknowledged would never be posted. Calls `begins` before each migration of a database that is not new. Returns the
  * migrations that this call applied. Throws what `migrate` throws.
  */
 export async function prepareDatabase(
@@ -18,8 +17,7 @@ export async function prepareDatabase(
   { webhookUrl }: Pick<Config, 'webhookUrl'>,
   begins?: Begins,
 ): Promise<readonly Migration[]> {
-  const isDone = await retryBusy(clock, () => isUpToDate(database));
-  const applied = isDone ? [] : await migrate(database, clock, undefined, undefined, begins);
+  const applied = await migrate(database, clock, undefined, begins);
   if (webhookUrl !== undefined)
     await retryBusy(clock, () => database.batch([{ ...startWebhooks(), args: {} }], 'write'));
   return applied;

@@ -49,7 +49,7 @@ const CALLED_LATER = [
 ];
 
 /** Modules of constants that take time to make: the program has what they come to. */
-const CONSTANTS = ['lib/config/defaults.ts', 'lib/db/versions.ts'];
+const CONSTANTS = ['lib/config/defaults.ts'];
 
 /** Files of routes that a start has at once: who waits for a vault asks these. */
 const AT_ONCE = ['routes/health.ts', 'routes/status.ts'];

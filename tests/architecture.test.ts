@@ -55,8 +55,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   base: [],
   constants: ['base'],
   identity: ['base', 'constants'],
-  // A migration brings identifiers to their normal form.
-  db: ['base', 'constants', 'identity'],
+  db: ['base', 'constants'],
   'static-files': ['base'],
   ucan: ['base', 'identity'],
   events: ['base', 'constants', 'db'],

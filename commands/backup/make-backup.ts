@@ -11,7 +11,7 @@ import { isEmbedded } from '../setup/settings.ts';
 import { databaseOf, filePath, noDatabase } from '../storage/database.ts';
 import { noticeSignals } from '../storage/durable.ts';
 import { openServer } from '../storage/server.ts';
-import { checkContents, countRows, schemaVersion } from '../storage/tables.ts';
+import { checkContents, countRows, recordedIn } from '../storage/tables.ts';
 import { type Manifest, seal } from './backup-file.ts';
 import { checkRoom } from './room.ts';
 import { copyEmbedded, copyRemote } from './snapshot.ts';
@@ -82,7 +82,7 @@ function describeCopy(draft: string): Pick<Manifest, 'schema' | 'rows'> {
   try {
     const rows = countRows(connection);
     checkContents(connection, rows);
-    return { schema: schemaVersion(connection), rows };
+    return { schema: Math.max(...recordedIn(connection).keys()), rows };
   } finally {
     connection.close();
   }

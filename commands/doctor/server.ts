@@ -2,6 +2,7 @@ import type { Client } from '@libsql/client/http';
 import { systemClock } from '../../lib/base/clock.ts';
 import { callUpstream } from '../../lib/base/http-client.ts';
 import type { Config } from '../../lib/config/config.ts';
+import { FIND_MIGRATIONS, recordedOf, SELECT_MIGRATIONS } from '../../lib/db/migrations.ts';
 import { type DoctorCheck, type Finding, ok, warn } from '../../lib/doctor/finding.ts';
 import { checkSchema } from '../../lib/doctor/schema.ts';
 import { countReadinessCheck } from '../../lib/monitoring/health.ts';
@@ -17,16 +18,14 @@ export function serverCheck(config: Config): DoctorCheck {
       const client = await openServer(databaseOf(config));
       try {
         const start = performance.now();
-        const { rows } = await client.execute(`SELECT name FROM sqlite_schema WHERE name = 'migrations'`);
+        const { rows } = await client.execute(FIND_MIGRATIONS);
         const ms = Math.ceil(performance.now() - start);
         const reached = ok('database', `the server answers within ${ms} ms${await versionOf(config)}`);
         const promises = [...(await checkDurability(client)), ...(await checkWriters(client))];
-        if (rows.length === 0)
-          return [reached, ...promises, warn('schema', 'there are no tables yet', 'the first start creates them')];
-        const { rows: versions } = await client.execute('SELECT max(version) AS version FROM migrations');
+        if (rows.length === 0) return [reached, ...promises, checkSchema(new Map())];
+        const { rows: recorded } = await client.execute(SELECT_MIGRATIONS);
         await client.batch([{ ...countReadinessCheck(), args: {} }], 'write');
-        const schema = checkSchema(Number(versions[0]?.['version'] ?? 0));
-        return [reached, ok('database', 'accepts writes'), ...promises, schema];
+        return [reached, ok('database', 'accepts writes'), ...promises, checkSchema(recordedOf(recorded))];
       } finally {
         client.close();
       }

@@ -10,7 +10,7 @@ import { isEmbedded } from '../setup/settings.ts';
 import { keepLogLeftOpen } from '../storage/connection.ts';
 import { filePath } from '../storage/database.ts';
 import { isCode } from '../storage/durable.ts';
-import { checkTables, type Extent, schemaVersion } from '../storage/tables.ts';
+import { checkTables, type Extent, recordedIn } from '../storage/tables.ts';
 import { diskChecks, megabytes } from './disk.ts';
 import { serverCheck } from './server.ts';
 
@@ -68,7 +68,7 @@ function checkFile(path: string, extent: Extent, checkpoint: Config['databaseChe
         ? ok('database', `${path}, ${size}, intact${unread}, journal ${mode}`)
         : fail('database', `${path} is damaged: ${damage}`, 'restore a backup: vault restore FILE --overwrite'),
       checkWritable(connection),
-      checkSchema(schemaVersion(connection)),
+      checkSchema(recordedIn(connection)),
       ...checkLog(`${path}-wal`, checkpoint),
     ];
   } finally {

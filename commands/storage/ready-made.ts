@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { VERSIONS } from '../../lib/db/versions.ts';
+import { MIGRATIONS } from '../../lib/db/schema.ts';
 import { beginDraft, type Draft, discard, syncDirectoryBeside } from './durable.ts';
 import { READY_MADE } from './ready-made-file.ts';
 
@@ -42,7 +42,7 @@ export function beginReadyMade(path: string, now: number, source: string | undef
         draft.drop();
         return NONE;
       }
-      return { migrations: VERSIONS.length, durable: syncDirectoryBeside(dirname(path)).catch(() => undefined) };
+      return { migrations: MIGRATIONS.length, durable: syncDirectoryBeside(dirname(path)).catch(() => undefined) };
     },
   };
 }

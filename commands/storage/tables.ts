@@ -1,4 +1,5 @@
 import { Database as Connection } from 'bun:sqlite';
+import { FIND_MIGRATIONS, misfitOf, type Recorded, recordedOf, SELECT_MIGRATIONS } from '../../lib/db/migrations.ts';
 import { MIGRATIONS } from '../../lib/db/schema.ts';
 
 /** A table, index or trigger as `sqlite_schema` lists it. */
@@ -28,12 +29,10 @@ export function countRows(connection: Connection): Record<string, number> {
   );
 }
 
-/** The schema's version; 0 without one. */
-export function schemaVersion(connection: Connection): number {
-  const [table] = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`).all();
-  if (table === undefined) return 0;
-  const row = connection.query('SELECT max(version) AS version FROM migrations').get() as { version: number | null };
-  return Number(row.version ?? 0);
+/** The migrations that are recorded in the file. */
+export function recordedIn(connection: Connection): Recorded {
+  if (connection.query(FIND_MIGRATIONS).get() === null) return new Map();
+  return recordedOf(connection.query(SELECT_MIGRATIONS).all() as Record<string, unknown>[]);
 }
 
 /**
@@ -43,13 +42,10 @@ export function schemaVersion(connection: Connection): number {
 export function checkContents(connection: Connection, rows: Readonly<Record<string, number>>): void {
   const [whole] = connection.query('PRAGMA integrity_check(1)').values();
   if (whole?.[0] !== 'ok') throw new Error(`the database is damaged: ${whole?.[0]}`);
-  const version = schemaVersion(connection);
-  const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
-  if (version > newest)
-    throw new Error(
-      `it has schema version ${version}, but this vault supports only ${newest}: use a vault at least as new`,
-    );
-  const strange = differenceOf(describeSchema(expectedSchema(version)), describeSchema(connection));
+  const recorded = recordedIn(connection);
+  const misfit = misfitOf(recorded);
+  if (misfit !== undefined) throw new Error(`it ${misfit.problem}: ${misfit.remedy}`);
+  const strange = differenceOf(describeSchema(expectedSchema(recorded)), describeSchema(connection));
   if (strange !== undefined) throw new Error(`its tables differ from those of a vault: ${strange}`);
   const [dangling] = connection.query('PRAGMA foreign_key_check').values();
   if (dangling !== undefined) throw new Error(`a row of ${dangling[0]} refers to a missing row`);
@@ -71,14 +67,14 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** What the migrations up to a version make. */
-function expectedSchema(version: number): Connection {
+/** What the recorded migrations make. */
+function expectedSchema(recorded: Recorded): Connection {
   const connection = new Connection(':memory:');
   connection.run(
     'CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
   );
   for (const migration of MIGRATIONS) {
-    if (migration.version <= version) for (const sql of migration.statements) connection.run(sql);
+    if (recorded.has(migration.version)) for (const sql of migration.statements) connection.run(sql);
   }
   return connection;
 }

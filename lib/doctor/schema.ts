@@ -1,15 +1,14 @@
+import { misfitOf, type Recorded } from '../db/migrations.ts';
 import { MIGRATIONS } from '../db/schema.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Whether this vault and the tables are of one version. */
-export function checkSchema(version: number): Finding {
-  const newest = Math.max(...MIGRATIONS.map((migration) => migration.version));
-  if (version > newest)
-    return fail(
-      'schema',
-      `version ${version}, but this vault supports only ${newest}`,
-      'run a vault at least as new as the one that migrated it',
-    );
-  if (version === newest) return ok('schema', `version ${version}, up to date`);
-  return warn('schema', `version ${version} of ${newest}`, 'the next start updates it, or vault migrate');
+/** Whether this vault can use the tables, by the migrations that are recorded with them. */
+export function checkSchema(recorded: Recorded): Finding {
+  if (recorded.size === 0) return warn('schema', 'there are no tables yet', 'the first start creates them');
+  const misfit = misfitOf(recorded);
+  if (misfit !== undefined) return fail('schema', `the database ${misfit.problem}`, misfit.remedy);
+  const version = Math.max(...recorded.keys());
+  const isCurrent = MIGRATIONS.every((migration) => recorded.has(migration.version));
+  if (isCurrent) return ok('schema', `version ${version}, up to date`);
+  return warn('schema', `version ${version} of ${MIGRATIONS.length}`, 'the next start updates it, or vault migrate');
 }

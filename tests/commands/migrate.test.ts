@@ -1,3 +1,4 @@
+import { Database as Connection } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,6 +33,24 @@ test('vault migrate says in one line why it cannot', async () => {
   expect(code).toBe(1);
   expect(err).toMatch(/^vault: Cannot open the database broken\.db: .*\n$/);
 });
+
+test.each(['migrate', 'serve --port 0', 'doctor', 'backup a.backup', 'export'])(
+  'vault %s refuses a database from before the first release, and says what to do',
+  async (line) => {
+    expect((await runProgram(['migrate'], { cwd: folder.path })).code).toBe(0);
+    const database = new Connection(join(folder.path, 'vault-data/vault.db'));
+    database.run(`UPDATE migrations SET name = 'the main job'`);
+    database.run(`INSERT INTO migrations VALUES (47, 'what sponsorships cost', 1)`);
+    database.close(true);
+    const { code, out, err } = await runProgram(line.split(' '), {
+      cwd: folder.path,
+      vars: { RPC_URL: 'http://127.0.0.1:1' },
+    });
+    expect(code).toBe(1);
+    expect(out + err).toContain('has tables from before the first release, which cannot be migrated');
+    expect(out + err).toContain('begin with a new one (DATA_DIR, DATABASE_URL), or run the vault that made it');
+  },
+);
 
 if (process.getuid?.() === 0) {
   test('what the superuser makes in a directory belongs to who owns that', async () => {

@@ -204,6 +204,11 @@ describe('a backup that cannot be trusted is refused before anything is replaced
   test.each<[string, (database: Database) => void, string]>([
     ['with fewer rows than were counted', (db) => db.run('DELETE FROM verifications'), 'its number of rows is wrong'],
     ['of a newer vault', (db) => db.run(`INSERT INTO migrations VALUES (9999, 'x', 1)`), 'schema version 9999'],
+    [
+      'of a tree from before the first release',
+      (db) => db.run(`UPDATE migrations SET name = 'the main job'`),
+      'it has tables from before the first release, which cannot be migrated',
+    ],
     ['that lacks a table', (db) => db.run('DROP TABLE sponsorships'), 'its tables differ from those of a vault'],
     [
       'with a trigger of its own',

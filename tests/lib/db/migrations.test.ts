@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../../../commands/storage/database.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
+import { type Begins, migrate, pendingMigrations } from '../../../lib/db/migrations.ts';
 import { MIGRATIONS, type Migration } from '../../../lib/db/schema.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
@@ -60,7 +60,10 @@ for (const engine of engines()) {
 
     test('of a database with rows each has a commit of its own, and begins with a word', async () => {
       const database = await engine.openEmpty();
-      await migrate(database, systemClock, [CREATE]);
+      const begun: (readonly [number, number])[] = [];
+      const begins: Begins = ({ version }, left) => begun.push([version, left]);
+      await migrate(database, systemClock, [CREATE], begins);
+      expect(begun).toEqual([]);
       const commits: number[] = [];
       const counting: Database = {
         execute: (statement) => database.execute(statement),
@@ -69,11 +72,8 @@ for (const engine of engines()) {
           return database.batch(statements, mode);
         },
       };
-      const begun: (readonly [number, number])[] = [];
       const list = [CREATE, EXTEND, { ...EXTEND, version: 3, statements: ['CREATE TABLE more (id INTEGER) STRICT'] }];
-      const applied = await migrate(counting, systemClock, list, undefined, ({ version }, left) =>
-        begun.push([version, left]),
-      );
+      const applied = await migrate(counting, systemClock, list, begins);
       expect(versions(applied)).toEqual([2, 3]);
       expect(commits).toEqual([1, 1]);
       expect(begun).toEqual([
@@ -87,12 +87,35 @@ for (const engine of engines()) {
       const database = await engine.openEmpty();
       await migrate(database, systemClock, [CREATE, EXTEND]);
       await expect(migrate(database, systemClock, [CREATE])).rejects.toThrow(
-        'schema version 2, this vault knows only 1',
+        'the database has schema version 2, and this vault knows only 1: run a vault at least as new',
       );
       await database.close();
     });
 
-    test('the published list fits the engine', async () => {
+    test('the tables of a tree from before the first release are refused, whatever their version', async () => {
+      for (const version of [1, 47]) {
+        const database = await engine.openEmpty();
+        const older = { ...CREATE, name: 'the main job' };
+        await migrate(database, systemClock, version === 1 ? [older] : [older, { ...EXTEND, version }]);
+        for (const list of [undefined, [CREATE, EXTEND]])
+          await expect(migrate(database, systemClock, list)).rejects.toThrow(
+            'the database has tables from before the first release, which cannot be migrated: begin with a new one',
+          );
+        expect(await recorded(database)).toHaveLength(version === 1 ? 1 : 2);
+        await database.close();
+      }
+    });
+
+    test('leave nothing behind where a table of somebody else is there already, and say which', async () => {
+      const database = await engine.openEmpty();
+      await database.execute({ sql: 'CREATE TABLE chains (id INTEGER)', args: {} });
+      await expect(migrate(database, testClock())).rejects.toThrow('chains');
+      const { rows } = await database.execute({ sql: 'SELECT name FROM sqlite_schema', args: {} });
+      expect(rows.map(({ name }) => name)).toEqual(['chains']);
+      await database.close();
+    });
+
+    test('the tables of a new database fit the engine', async () => {
       const database = await engine.openEmpty();
       expect(await migrate(database, systemClock)).toEqual(MIGRATIONS);
       expect(await pendingMigrations(database)).toEqual([]);

@@ -2,13 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { MIGRATIONS } from '../../../lib/db/schema.ts';
 import { codeOf, read, sources } from '../../support/sources.ts';
 
-const migrating = MIGRATIONS.flatMap(({ statements }) => statements);
-const namedBy = (form: RegExp) => migrating.flatMap((sql) => form.exec(sql)?.[1] ?? []);
-const dropped = namedBy(/^DROP TABLE (\w+)/);
-
-/** The tables that the migrations leave, and the one that they are recorded in. */
-const made = new Set(namedBy(/^CREATE TABLE (\w+)/));
-const TABLES = ['migrations', ...made].filter((table) => !dropped.includes(table));
+/** The tables of a new database, and the one that migrations are recorded in. */
+const statements = MIGRATIONS.flatMap((migration) => migration.statements);
+const TABLES = ['migrations', ...statements.flatMap((sql) => /^CREATE TABLE (\w+)/.exec(sql)?.[1] ?? [])];
 
 /** The files that `docs/storage.md` names as a table's writers, and why there are several. */
 const named = new Map(

@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { DAY_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
+import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Config } from '../../../lib/config/config.ts';
-import { migrate } from '../../../lib/db/migrations.ts';
-import { MIGRATIONS } from '../../../lib/db/schema.ts';
-import { SENDS_COUNT_THEMSELVES } from '../../../lib/db/schema-budgets.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
@@ -185,44 +182,5 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   test('100 at the same time are exactly as many as there is room', async () => {
     const asked = await Promise.all(Array.from({ length: 100 }, () => send('email', NOW)));
     expect(asked.filter(({ isWritten }) => isWritten)).toHaveLength(MAX.email);
-  });
-
-  test('of before they counted themselves count all the same', async () => {
-    const other = await engine.openEmpty();
-    await migrate(
-      other,
-      testClock(),
-      MIGRATIONS.filter(({ version }) => version < SENDS_COUNT_THEMSELVES.version),
-    );
-    const channels = ['email', 'sms', 'email', 'email', 'sms'] as const;
-    for (const [n, channel] of channels.entries()) {
-      const values = `'i', '${channel}:${n}', '${channel}', 'ip', ${NOW + n * MINUTE_MS}, 0`;
-      const sql = `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at) VALUES (${values})`;
-      await other.execute({ sql, args: {} });
-    }
-    await other.execute({ sql: `DELETE FROM codes WHERE seq = 3`, args: {} });
-    await migrate(other, testClock());
-    const { rows } = await other.execute({ sql: `SELECT * FROM codes ORDER BY seq`, args: {} });
-    expect(rows.map((row) => [row['seq'], row['emails_so_far'], row['sms_so_far']])).toEqual([
-      [1, 1, 0],
-      [2, 1, 1],
-      [4, 2, 1],
-      [5, 2, 2],
-    ]);
-    const before = db;
-    db = createStore({ database: other, clock: testClock(), metrics: createMetrics(), maxConnections: 10 });
-    const later = NOW + 5 * MINUTE_MS;
-    const sent = [];
-    for (let i = 0; i < 3; i++) sent.push((await send('email', later)).isWritten);
-    expect([...sent, (await send('sms', later)).isWritten, (await send('sms', later)).isWritten]).toEqual([
-      true,
-      true,
-      false,
-      true,
-      false,
-    ]);
-    await db.idle();
-    db = before;
-    await other.close();
   });
 });

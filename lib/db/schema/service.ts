@@ -1,0 +1,46 @@
+/** What processes share: locks, clocks, counts, repeated requests and marks of keys. */
+export const SERVICE_TABLES: readonly string[] = [
+  // Counting all rows at each request would read whole tables: triggers keep the numbers.
+  `CREATE TABLE tallies (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+  `INSERT INTO tallies (name, value) VALUES ('linked_sessions', 0), ('sessions', 0), ('DIDRegistered', 0),
+    ('AliasRegistered', 0), ('DIDUpdated', 0), ('DIDDeactivated', 0), ('AccountCreated', 0)`,
+  `CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE identifier_rows (
+    key TEXT PRIMARY KEY,
+    fence INTEGER NOT NULL,
+    leased_until INTEGER NOT NULL,
+    admitted INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX identifier_rows_by_lease ON identifier_rows (leased_until)`,
+  `CREATE TABLE idempotency (
+    key TEXT PRIMARY KEY,
+    request TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    status INTEGER,
+    body TEXT,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX idempotency_by_expiry ON idempotency (expires_at)`,
+  // The time of each process: what lapses by a clock that is a day ahead is lost.
+  `CREATE TABLE clocks (
+    owner TEXT PRIMARY KEY,
+    joined INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    beats INTEGER NOT NULL,
+    written_at INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID`,
+  // `counts` is JSON: what grew in the `span_ms` before `at`, without what did not.
+  `CREATE TABLE minutes (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    span_ms INTEGER NOT NULL,
+    counts TEXT NOT NULL
+  ) STRICT`,
+  `CREATE INDEX minutes_by_time ON minutes (at)`,
+  // Tells a key from the one that was in force before.
+  `CREATE TABLE key_marks (name TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+];

@@ -1,0 +1,57 @@
+/** Sessions, tokens that were revoked, and codes that apps exchange for who signed in. */
+export const SESSIONS_TABLES: readonly string[] = [
+  `CREATE TABLE sessions (
+    identifier TEXT PRIMARY KEY,
+    did TEXT NOT NULL,
+    ip TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    linked INTEGER NOT NULL DEFAULT 0,
+    alias_hash TEXT NOT NULL DEFAULT '',
+    did_hash TEXT NOT NULL DEFAULT '',
+    app TEXT NOT NULL DEFAULT 'default',
+    ask_at INTEGER,
+    asks INTEGER NOT NULL DEFAULT 0,
+    counts INTEGER NOT NULL DEFAULT 1
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX sessions_unlinked ON sessions (expires_at) WHERE linked = 0`,
+  `CREATE INDEX sessions_by_alias ON sessions (alias_hash, did_hash)`,
+  `CREATE INDEX sessions_unlinked_by_ip ON sessions (ip, expires_at) WHERE linked = 0`,
+  `CREATE INDEX sessions_to_ask ON sessions (ask_at) WHERE ask_at IS NOT NULL`,
+  `CREATE INDEX sessions_counted ON sessions (ip, created_at) WHERE counts = 1`,
+  `CREATE INDEX sessions_by_time ON sessions (created_at)`,
+  `CREATE TRIGGER sessions_tally_insert AFTER INSERT ON sessions WHEN new.linked = 1 BEGIN
+    UPDATE tallies SET value = value + 1 WHERE name = 'linked_sessions'; END`,
+  `CREATE TRIGGER sessions_tally_update AFTER UPDATE OF linked ON sessions WHEN new.linked <> old.linked BEGIN
+    UPDATE tallies SET value = value + new.linked - old.linked WHERE name = 'linked_sessions'; END`,
+  `CREATE TRIGGER sessions_tally_delete AFTER DELETE ON sessions WHEN old.linked = 1 BEGIN
+    UPDATE tallies SET value = value - 1 WHERE name = 'linked_sessions'; END`,
+  `CREATE TRIGGER sessions_count_insert AFTER INSERT ON sessions BEGIN
+    UPDATE tallies SET value = value + 1 WHERE name = 'sessions'; END`,
+  `CREATE TRIGGER sessions_count_delete AFTER DELETE ON sessions BEGIN
+    UPDATE tallies SET value = value - 1 WHERE name = 'sessions'; END`,
+  `CREATE TABLE token_revocations (
+    cid TEXT PRIMARY KEY,
+    revoked_at INTEGER NOT NULL,
+    expires_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
+  // Open streams look for new revocations twice a second.
+  `CREATE INDEX token_revocations_by_time ON token_revocations (revoked_at)`,
+  `CREATE TABLE authorization_codes (
+    proof TEXT PRIMARY KEY,
+    code TEXT NOT NULL UNIQUE,
+    app TEXT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    challenge TEXT NOT NULL,
+    credential_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    did TEXT NOT NULL,
+    account TEXT NOT NULL,
+    verified_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    kept_until INTEGER NOT NULL,
+    used_at INTEGER,
+    channel TEXT
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX authorization_codes_by_end ON authorization_codes (kept_until)`,
+];
