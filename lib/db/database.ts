@@ -7,17 +7,6 @@ export interface Statement {
   readonly args: Readonly<Record<string, Value>>;
   /** It inserts events: open streams are woken once it is committed. */
   readonly emits?: true;
-  /** It reads: how a database server is asked the same for many at once. */
-  readonly many?: Many;
-}
-
-/**
- * The text that reads for several values of one argument, a text: their JSON list is `:many`, and each row has the
- * value that it is for as `asked`.
- */
-export interface Many {
-  readonly argument: string;
-  readonly sql: string;
 }
 
 /** SQL that is true while fewer rows than the parameter `limit` match `from`; reads at most that many rows. */
@@ -86,32 +75,19 @@ export interface Database {
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;
 }
 
-/**
- * A kind of write that those of several callers make together, with as many statements as one alone: what a statement
- * costs besides its rows is then paid once.
- */
-export interface Together<Item, Own> {
-  /** The statements of one item, or of several. */
-  statements(items: readonly Item[]): readonly Statement[];
-  /** How many statements there are for one. */
-  readonly size: number;
-  /** Items with a key in common go one after the other: each sees what the other wrote. */
-  keysOf(item: Item): readonly string[];
-  /** What each item gets of the results, in order. */
-  split(results: readonly Result[], items: readonly Item[]): readonly Own[];
-  /** How many events its statements inserted for one. */
-  eventsOf(own: Own): number;
-}
-
 /** The store that services use: reads go with the others of their turn, writes through the group commit. */
 export interface Store {
+  /** Whether each call is a request to a database server, which compiles each statement each time. */
+  readonly isServer: boolean;
   /** The rows of one reading statement. */
   read(statement: Statement): Promise<readonly Row[]>;
+  /** As `read`; `build` is called each time that the request goes: until the first, others can join the statement. */
+  readLater(build: () => Statement): Promise<readonly Row[]>;
   /**
    * Runs the statements in order in one transaction (shared with other callers' writes) and resolves once durable.
    * Reads among them see the writes before them.
    */
   write(...statements: readonly Statement[]): Promise<readonly Result[]>;
-  /** As `write`, with those of the same kind that are committed together. */
-  writeTogether<Item, Own>(kind: Together<Item, Own>, item: Item): Promise<Own>;
+  /** As `write`; `build` is called when the commit begins, so that others can join the statements until then. */
+  writeLater(build: () => readonly Statement[]): Promise<readonly Result[]>;
 }

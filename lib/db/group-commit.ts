@@ -2,11 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import type { Database, Result } from './database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy, isRolledBack, retryBusy } from './errors.ts';
-import { ALONE, type AnyKind, type AskedWrite, type Batch, type Kind, type Part, partsOf } from './joined-writes.ts';
 
 /** The most statements of one commit, and the most writes in the queue. */
 export const COMMIT_STATEMENTS_MAX = 1_000;
 export const COMMIT_QUEUE_MAX = 20_000;
+
+/** Statements as the engine takes them. */
+export type Batch = Parameters<Database['batch']>[0];
 
 /**
  * Commits the writes of many callers together: one fsync, or one round trip, serves all that arrived during the
@@ -18,8 +20,8 @@ export interface Commit {
    * error, or when the queue is full.
    */
   write(statements: Batch): Promise<readonly Result[]>;
-  /** The same for an item, with those of its kind in the same commit; resolves with what the item gets. */
-  writeTogether<Item, Own>(kind: Kind<Item, Own>, item: Item): Promise<Own>;
+  /** The same with statements that are made when their commit begins; `build` must not throw. */
+  writeLater(build: () => Batch): Promise<readonly Result[]>;
 }
 
 /** A group commit with an empty queue. */
@@ -38,18 +40,21 @@ export function createCommit({ database, clock }: { database: Database; clock: C
     draining = false;
   }
 
-  function enqueue<T>(asked: AskedWrite): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (asked.size > COMMIT_STATEMENTS_MAX) throw new RangeError(`a write of ${asked.size} statements`);
-      if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
-      queue.push({ ...asked, at: clock.monotonic(), resolve: resolve as (own: unknown) => void, reject });
+  async function enqueue(build: () => Batch): Promise<readonly Result[]> {
+    if (queue.length >= COMMIT_QUEUE_MAX) throw new Error('the commit queue is full');
+    return new Promise((resolve, reject) => {
+      queue.push({ build, batch: undefined, at: clock.monotonic(), resolve, reject });
       if (!draining) drain();
     });
   }
 
   return {
-    write: (statements) => enqueue({ kind: ALONE as AnyKind, item: statements, size: statements.length }),
-    writeTogether: (kind, item) => enqueue({ kind: kind as AnyKind, item, size: kind.size }),
+    async write(statements) {
+      const { length } = statements;
+      if (length > COMMIT_STATEMENTS_MAX) throw new RangeError(`a write of ${length} statements`);
+      return enqueue(() => statements);
+    },
+    writeLater: enqueue,
   };
 }
 
@@ -63,17 +68,25 @@ interface Failure {
 }
 
 /** One caller's write and its promise. */
-interface Write extends AskedWrite {
+interface Write {
+  readonly build: () => Batch;
+  /** What was built, once its commit was near. */
+  batch: Batch | undefined;
   /** When it was queued, in milliseconds. */
   readonly at: number;
-  readonly resolve: (own: unknown) => void;
+  readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (error: unknown) => void;
+}
+
+function batchOf(write: Write): Batch {
+  write.batch ??= write.build();
+  return write.batch;
 }
 
 function takeNext(queue: Write[]): readonly Write[] {
   let statements = 0;
   const end = queue.findIndex((write) => {
-    statements += write.size;
+    statements += batchOf(write).length;
     return statements > COMMIT_STATEMENTS_MAX;
   });
   return queue.splice(0, end < 0 ? queue.length : end);
@@ -117,40 +130,18 @@ function isRefusal(error: unknown): boolean {
 
 async function commit({ database, clock }: Engine, writes: readonly Write[]): Promise<Failure | undefined> {
   try {
-    const parts = built(partsOf(writes));
-    const statements = parts.flatMap(({ batch }) => batch);
+    const statements = writes.flatMap(batchOf);
     const results = statements.length > 0 ? await retryBusy(clock, () => database.batch(statements, 'write')) : [];
     let start = 0;
-    for (const { kind, writes, batch } of parts) {
-      const own = kind.split(results.slice(start, start + batch.length), itemsOf(writes));
-      for (const [i, { resolve }] of writes.entries()) resolve(own[i]);
-      start += batch.length;
+    for (const write of writes) {
+      const end = start + batchOf(write).length;
+      write.resolve(results.slice(start, end));
+      start = end;
     }
     return undefined;
   } catch (error) {
     return { error };
   }
-}
-
-/**
- * The parts with their statements. Of a part that cannot be built each write is a part, and what throws then is its
- * caller's error alone.
- */
-function built(parts: readonly Part<Write>[]): readonly (Part<Write> & { readonly batch: Batch })[] {
-  return parts.flatMap((part) => {
-    const { kind, writes } = part;
-    try {
-      return [{ ...part, batch: kind.statements(itemsOf(writes)) }];
-    } catch (error) {
-      if (writes.length > 1) return built(writes.map((write) => ({ kind, writes: [write] })));
-      rejectAll(writes, error);
-      return [];
-    }
-  });
-}
-
-function itemsOf(writes: readonly Write[]): readonly unknown[] {
-  return writes.map(({ item }) => item);
 }
 
 function rejectAll(writes: readonly Write[], error: unknown): void {

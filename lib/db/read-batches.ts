@@ -1,8 +1,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Bound } from './bind.ts';
-import type { Database, Many, Result } from './database.ts';
+import type { Database, Result } from './database.ts';
 import { isRefused, retryBusy } from './errors.ts';
-import { type ReadPart, singly, together } from './joined-reads.ts';
 import { DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from './pool.ts';
 
 /** The most requests for reads under way, but for slow ones, and the most reads of one. */
@@ -22,22 +21,23 @@ export function isRead(sql: string): boolean {
   return /^\s*(?:select|with)\b/i.test(sql) && !/\b(?:insert|update|delete|replace|returning)\b/i.test(sql);
 }
 
-/** One reading statement at a time, of many callers. */
-export type Read = (statement: Bound, many?: Many) => Promise<Result>;
+/** One reading statement at a time, of many callers; `build` is called each time that a request with it goes. */
+export type Read = (build: () => Bound) => Promise<Result>;
 
 /**
- * Sends the reads of a turn to the database as one request, and those that come while `READ_REQUESTS_MAX` are under way
- * with the next, but for slow ones: a server's requests cost more than its reads, and on a file a transaction of its
- * own costs half a look-up. Those of a turn that differ in one argument alone go to a server as one statement, if they
- * have a text for that: it compiles each. A read goes only into a request that is sent after it was asked for. If a
- * request is refused for one of its reads, that one goes again alone and the others together, refused twice each alone,
- * so that only its caller fails; after no answer nothing goes again. No read waits longer than `DATABASE_WAIT_MS` for a
- * server; for a file it waits for its turn alone, however long that takes.
+ * Sends the reads of a turn to the database as one request: a server's requests cost more than its reads, and on a file
+ * a transaction of its own costs half a look-up. The rules:
+ *
+ * - Reads that come while `READ_REQUESTS_MAX` requests are under way, but for slow ones, go with the next.
+ * - A read goes only into a request that is sent after it was asked for.
+ * - If a request is refused for one of its reads, that one goes again alone and the others together. What is refused
+ *   twice goes alone, so that only its caller fails. After no answer nothing goes again.
+ * - No read waits longer than `DATABASE_WAIT_MS` for a server. For a file it waits for its turn, however long.
  */
 export function gatherReads({ database, clock, maxConnections }: Settings): Read {
   const waiting: Asked[] = [];
-  const joins = isServer(database);
-  const room = createRoom({ clock, maxConnections, slowMs: joins ? READ_SLOW_MS : undefined }, () => {
+  const onServer = isServer(database);
+  const room = createRoom({ clock, maxConnections, slowMs: onServer ? READ_SLOW_MS : undefined }, () => {
     if (waiting.length > 0) void wake();
   });
   let isAwake = false;
@@ -52,41 +52,36 @@ export function gatherReads({ database, clock, maxConnections }: Settings): Read
   }
 
   async function send(): Promise<void> {
-    const reads = takeNext(waiting, joins ? clock.monotonic() - DATABASE_WAIT_MS : -Infinity);
+    const reads = takeNext(waiting, onServer ? clock.monotonic() - DATABASE_WAIT_MS : -Infinity);
     if (reads.length === 0) return;
-    const parts = joins ? together(reads) : singly(reads);
     const leave = room.enter();
     try {
-      const results = await ask(parts);
-      for (const [i, { reads, split }] of parts.entries()) {
-        const own = split(results[i] as Result);
-        for (const [j, { resolve }] of reads.entries()) resolve(own[j] as Result);
-      }
+      const statements = reads.map(({ build }) => build());
+      const results = await ask(statements);
+      for (const [i, { resolve }] of reads.entries()) resolve(results[i] as Result);
     } catch (error) {
       if (reads.length === 1 || !isRefused(error)) for (const { reject } of reads) reject(error);
-      else waiting.unshift(...again(parts, error));
+      else waiting.unshift(...again(reads, error));
     } finally {
       leave();
     }
   }
 
-  async function ask(parts: readonly ReadPart<Asked>[]): Promise<readonly Result[]> {
-    const [first] = parts;
+  async function ask(statements: Bound[]): Promise<readonly Result[]> {
+    const [first] = statements;
     return retryBusy(clock, async () => {
-      if (parts.length === 1 && first) return [await database.execute(first.statement)];
-      const results = await database.batch(
-        parts.map(({ statement }) => statement),
-        'read',
-      );
-      if (results.length !== parts.length) throw new Error(`${results.length} results for ${parts.length} reads`);
+      if (statements.length === 1 && first) return [await database.execute(first)];
+      const results = await database.batch(statements, 'read');
+      if (results.length !== statements.length)
+        throw new Error(`${results.length} results for ${statements.length} reads`);
       return results;
     });
   }
 
-  return (statement, many) =>
+  return (build) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= DATABASE_QUEUE_MAX) throw new Error('the queue for the database server is full');
-      waiting.push({ statement, many, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
+      waiting.push({ build, at: clock.monotonic(), refusals: 0, isAlone: false, resolve, reject });
       if (room.isFree()) void wake();
     });
 }
@@ -133,8 +128,7 @@ interface Settings {
 }
 
 interface Asked {
-  readonly statement: Bound;
-  readonly many: Many | undefined;
+  readonly build: () => Bound;
   readonly at: number;
   /** In how many requests that were refused it was. */
   readonly refusals: number;
@@ -157,13 +151,11 @@ function takeNext(waiting: Asked[], late: number): readonly Asked[] {
  * The reads of a refused request as they go again: each alone if the server does not say which statement it was refused
  * for, or if it was theirs.
  */
-function again(parts: readonly ReadPart<Asked>[], error: unknown): readonly Asked[] {
+function again(reads: readonly Asked[], error: unknown): readonly Asked[] {
   const failed = (error as { statementIndex?: unknown }).statementIndex;
-  return parts.flatMap(({ reads }, i) =>
-    reads.map((read) => ({
-      ...read,
-      refusals: read.refusals + 1,
-      isAlone: typeof failed !== 'number' || i === failed || read.refusals > 0,
-    })),
-  );
+  return reads.map((read, i) => ({
+    ...read,
+    refusals: read.refusals + 1,
+    isAlone: typeof failed !== 'number' || i === failed || read.refusals > 0,
+  }));
 }

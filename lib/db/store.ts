@@ -3,15 +3,14 @@ import { DatabaseUnavailable } from '../base/error.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { SQL_TEXTS_MAX } from '../constants.ts';
-import { bind } from './bind.ts';
+import { type Bound, bind } from './bind.ts';
 import { refuseOnceDamaged } from './damage.ts';
-import type { Damage, Database, Result, Row, Statement, Store, Together } from './database.ts';
+import type { Damage, Database, Result, Row, Statement, Store } from './database.ts';
 import { asUnavailable } from './errors.ts';
 import { type Commit, createCommit } from './group-commit.ts';
-import type { Kind } from './joined-writes.ts';
 import { migrate as migrateTables } from './migrations.ts';
 import { createPool } from './pool.ts';
-import { gatherReads, isRead, type Read } from './read-batches.ts';
+import { gatherReads, isRead, isServer, type Read } from './read-batches.ts';
 
 /** The store with the methods for its owner. */
 export interface OwnedStore extends Store {
@@ -75,7 +74,8 @@ export function createStore({
     log({ level: 'error', event: 'database_damaged', message: RESTORE, cause });
   });
   const engine = pooled(whole, pool.run);
-  const ask = createAsk(engine, { clock, maxConnections });
+  const gathered = gatherReads({ database: engine, clock, maxConnections });
+  const ask = createAsk(engine, gathered);
   const drained: (() => void)[] = [];
   let uses = 0;
   let migrating: Promise<void> | undefined;
@@ -129,17 +129,19 @@ export function createStore({
 
   const read = (statement: Statement) => () => {
     const bound = bind(statement);
-    return () => ask(bound, statement.many).then(rowsOf);
+    return () => ask(bound).then(rowsOf);
   };
 
   const writing = createWriting(createCommit({ database: engine, clock }), onEvents);
 
   return {
+    isServer: isServer(database),
     ready: () => counted('write', () => ready),
     raw: (statement) => counted('read', read(statement)),
     read: (statement) => counted('read', read(statement), ready),
+    readLater: (build) => counted('read', () => () => gathered(() => bind(build())).then(rowsOf), ready),
     write: (...statements) => counted('write', () => writing.write(statements), ready),
-    writeTogether: (kind, item) => counted('write', () => () => writing.writeTogether(kind, item), ready),
+    writeLater: (build) => counted('write', () => () => writing.writeLater(build), ready),
     idle: () => (uses === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve))),
   };
 }
@@ -152,33 +154,32 @@ function rowsOf({ rows }: Result): readonly Row[] {
 
 /** Writes through the group commit, which report the events that they inserted. */
 function createWriting(commit: Commit, onEvents: (events: number) => void) {
-  const kinds = new WeakMap<object, unknown>();
-  const bound = <Item, Own>(kind: Together<Item, Own>): Kind<Item, Own> => {
-    const known = kinds.get(kind) ?? {
-      ...kind,
-      statements: (items: readonly Item[]) => kind.statements(items).map(bind),
-    };
-    kinds.set(kind, known);
-    return known as Kind<Item, Own>;
-  };
-  const report = (events: number) => {
+  const report = (statements: readonly Statement[], results: readonly Result[]) => {
+    let events = 0;
+    for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
     if (events > 0) onEvents(events);
+    return results;
   };
   return {
     write(statements: readonly Statement[]) {
       const batch = statements.map(bind);
-      return async (): Promise<readonly Result[]> => {
-        const results = await commit.write(batch);
-        let events = 0;
-        for (let i = 0; i < statements.length; i++) if (statements[i]?.emits) events += results[i]?.rowsAffected ?? 0;
-        report(events);
-        return results;
-      };
+      return async () => report(statements, await commit.write(batch));
     },
-    async writeTogether<Item, Own>(kind: Together<Item, Own>, item: Item): Promise<Own> {
-      const own = await commit.writeTogether(bound(kind), item);
-      report(kind.eventsOf(own));
-      return own;
+    async writeLater(build: () => readonly Statement[]) {
+      let statements: readonly Statement[] = [];
+      let fault: { readonly error: unknown } | undefined;
+      const results = await commit.writeLater(() => {
+        // What cannot be made is its caller's error alone: the commit goes on with the others.
+        try {
+          statements = build();
+          return statements.map(bind);
+        } catch (error) {
+          fault = { error };
+          return [];
+        }
+      });
+      if (fault) throw fault.error;
+      return report(statements, results);
     },
   };
 }
@@ -203,13 +204,12 @@ function pooled(database: Database, run: ReturnType<typeof createPool>['run']): 
 }
 
 /** How a statement of its own is asked: those that read, together with the others of their turn. */
-function createAsk(database: Database, settings: { readonly clock: Clock; readonly maxConnections: number }): Read {
-  const gathered = gatherReads({ ...settings, database });
+function createAsk(database: Database, gathered: Read): (statement: Bound) => Promise<Result> {
   const known = new Map<string, boolean>();
   const isReading = (sql: string) => {
     const reads = known.get(sql) ?? isRead(sql);
     if (known.size < SQL_TEXTS_MAX) known.set(sql, reads);
     return reads;
   };
-  return (statement, many) => (isReading(statement.sql) ? gathered(statement, many) : database.execute(statement));
+  return (statement) => (isReading(statement.sql) ? gathered(() => statement) : database.execute(statement));
 }

@@ -4,7 +4,12 @@ import { IS_ERASED } from '../identity/erasure.ts';
 
 /** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
 export function selectFirstRows(credentialId: string): Statement {
-  return { sql: SELECT_FIRST, args: { credential_id: credentialId }, many: FIRST_OF_MANY };
+  return { sql: SELECT_FIRST, args: { credential_id: credentialId } };
+}
+
+/** The same rows of several credentials, each with the credential that it is for as `asked`. */
+export function selectFirstRowsOf(credentialIds: readonly string[]): Statement {
+  return { sql: SELECT_FIRST_OF_MANY, args: { many: JSON.stringify(credentialIds) } };
 }
 
 /**
@@ -50,15 +55,12 @@ const SELECT_OWNED = `SELECT ${SHOWN}, 0 AS ambiguous FROM registrations AS show
 const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 2`;
 
 /** Anyone may claim a credential for many DIDs: as many rows of each as `SELECT_FIRST` reads, and the same ones. */
-const FIRST_OF_MANY = {
-  argument: 'credential_id',
-  sql: `SELECT ${FOUND}, 0 AS ambiguous, many.value AS asked FROM json_each(:many) AS many
-    CROSS JOIN credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
-    WHERE found.credential_id = many.value
-      AND found.registration_id IN (SELECT first.registration_id
-        FROM credentials AS first JOIN registrations AS others ON others.id = first.registration_id
-        WHERE first.credential_id = many.value LIMIT 2)`,
-};
+const SELECT_FIRST_OF_MANY = `SELECT ${FOUND}, 0 AS ambiguous, many.value AS asked FROM json_each(:many) AS many
+  CROSS JOIN credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
+  WHERE found.credential_id = many.value
+    AND found.registration_id IN (SELECT first.registration_id
+      FROM credentials AS first JOIN registrations AS others ON others.id = first.registration_id
+      WHERE first.credential_id = many.value LIMIT 2)`;
 
 const SELECT_BY_CREDENTIAL = `SELECT ${FOUND}, ${ambiguous('')} ${FROM_CREDENTIALS}
   ORDER BY status = 'confirmed' DESC, since LIMIT 1`;

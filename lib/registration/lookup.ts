@@ -11,8 +11,9 @@ import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import type { Proofs } from './evidence.ts';
+import { readFirstRows } from './first-rows.ts';
 import { type KeyNotes, noteLookUp } from './look-notes.ts';
-import { selectByCredential, selectByKey, selectFirstRows, selectOwnedDid } from './lookup-store.ts';
+import { selectByCredential, selectByKey, selectOwnedDid } from './lookup-store.ts';
 import { storedProof } from './proof.ts';
 import type { RegistrationStatus } from './store.ts';
 
@@ -165,7 +166,7 @@ function isProven({ ambiguous, active, did }: Row, proofs: Proofs): boolean {
 }
 
 async function readFirst(db: Ctx['db'], credentialId: string): Promise<Row | undefined> {
-  const [row, another] = await db.read(selectFirstRows(credentialId));
+  const [row, another] = await readFirstRows(db, credentialId);
   return another ? (await db.read(selectByCredential(credentialId)))[0] : row;
 }
 

@@ -1,6 +1,7 @@
 import { type LimitState, VaultError } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
-import { numberOf, type Row, type Together } from '../db/database.ts';
+import { numberOf, type Result, type Row, type Statement, type Store } from '../db/database.ts';
+import { isRolledBack } from '../db/errors.ts';
 import type { NewEvent } from '../events/catalogue.ts';
 import { emitEventsOf } from '../events/emit.ts';
 import type { BudgetUse } from '../limits/budgets.ts';
@@ -25,7 +26,7 @@ export interface NewSend {
  */
 export async function writeSend(ctx: Ctx, send: NewSend, by = codes.firstBy(send.row)): Promise<Row> {
   const { row, limits, budgets } = send;
-  const sent = await ctx.db.writeTogether(sendsOf(send, by), send);
+  const sent = await writeWithOthers(ctx.db, send, by);
   if (sent) return sent;
   const refusal = (await ctx.db.read(codes.selectSendRefusal(row, limits, by)))[0] as Row;
   if (by === 'nothing' && codes.isPassed(refusal)) return writeSend(ctx, send, 'grant');
@@ -34,39 +35,71 @@ export async function writeSend(ctx: Ctx, send: NewSend, by = codes.firstBy(send
   throw lastLimitReached(ctx, full.length > 0 ? full : await fullBudgets(ctx, budgets, row));
 }
 
-// Sends that meet the same limits and budgets have the same texts.
-const kinds = new Map<string, Together<NewSend, Row | undefined>>();
-
-function sendsOf({ row, budgets }: NewSend, by: codes.SendBy): Together<NewSend, Row | undefined> {
-  const name = `${row.channel} ${by} ${budgets.room.sql}`;
-  const known = kinds.get(name) ?? createKind(by, budgets);
-  kinds.set(name, known);
-  return known;
+/** Sends of one kind that one statement will write, and their rows by id. */
+interface Round {
+  readonly sends: NewSend[];
+  /** Clients and identifiers. A round has each once, so that every send finds its limits as they are. */
+  readonly keys: Set<string>;
+  readonly rows: Promise<ReadonlyMap<unknown, Row>>;
 }
 
-/** Sends by clients of their own to identifiers of their own; of those that count for a network one after the other. */
-function createKind(by: codes.SendBy, { spend }: BudgetUse): Together<NewSend, Row | undefined> {
-  return {
-    size: 3 + spend.length,
-    statements(sends) {
-      const [first] = sends;
-      if (!first) return [];
-      const rows = sends.map(({ row }) => row);
-      const events = sends.map(({ event, row }) => ({ event, of: [row.identifier, row.id] }));
-      return [
-        codes.insertCodes(rows, first.limits, first.budgets.room, by),
-        codes.selectSends(rows, first.limits, by),
-        emitEventsOf(events, codes.IS_SENT_OF),
-        ...first.budgets.spend,
-      ];
-    },
-    keysOf: ({ row, budgets }) => [row.ip, row.identifier, ...(budgets.spend.length > 0 ? ['budgets'] : [])],
-    split([, sent], sends) {
-      const rows = new Map(sent?.rows.map((row) => [row['id'], row]));
-      return sends.map(({ row }) => rows.get(row.id));
-    },
-    eventsOf: (row) => (row ? 1 : 0),
+/** The round of each store and kind that others can still join. */
+const open = new WeakMap<Store, Map<string, Round>>();
+
+/**
+ * Writes the send in one statement with those of its kind that go into the same commit (docs/decisions/0028). Resolves
+ * with its row; undefined if it was refused.
+ */
+async function writeWithOthers(db: Store, send: NewSend, by: codes.SendBy): Promise<Row | undefined> {
+  const { row, budgets } = send;
+  const rounds = open.get(db) ?? new Map<string, Round>();
+  open.set(db, rounds);
+  const kind = `${row.channel} ${by} ${budgets.room.sql}`;
+  // Sends that count in the budget of a network go one after the other.
+  const keys = [row.ip, row.identifier, ...(budgets.spend.length > 0 ? ['budgets'] : [])];
+  const last = rounds.get(kind);
+  const round = last && !keys.some((key) => last.keys.has(key)) ? last : openRound(db, rounds, { kind, by });
+  round.sends.push(send);
+  for (const key of keys) round.keys.add(key);
+  try {
+    return (await round.rows).get(row.id);
+  } catch (error) {
+    // Refused for one of them: each alone, so that only that one fails.
+    if (round.sends.length === 1 || !isRolledBack(error)) throw error;
+    return rowsOf(await db.write(...statementsOf([send], by))).get(row.id);
+  }
+}
+
+function openRound(db: Store, rounds: Map<string, Round>, { kind, by }: { kind: string; by: codes.SendBy }): Round {
+  const sends: NewSend[] = [];
+  const close = () => {
+    if (rounds.get(kind) === round) rounds.delete(kind);
   };
+  const written = db.writeLater(() => {
+    close();
+    return statementsOf(sends, by);
+  });
+  // A write may also fail before its statements were asked for.
+  const round = { sends, keys: new Set<string>(), rows: written.then(rowsOf).finally(close) };
+  rounds.set(kind, round);
+  return round;
+}
+
+function statementsOf(sends: readonly NewSend[], by: codes.SendBy): readonly Statement[] {
+  const [first] = sends;
+  if (!first) return [];
+  const rows = sends.map(({ row }) => row);
+  const events = sends.map(({ event, row }) => ({ event, of: [row.identifier, row.id] }));
+  return [
+    codes.insertCodes(rows, first.limits, first.budgets.room, by),
+    codes.selectSends(rows, first.limits, by),
+    emitEventsOf(events, codes.IS_SENT_OF),
+    ...first.budgets.spend,
+  ];
+}
+
+function rowsOf([, sent]: readonly Result[]): ReadonlyMap<unknown, Row> {
+  return new Map(sent?.rows.map((row) => [row['id'], row]));
 }
 
 /** The budgets that refused a send, read afterwards: a refusal is rare. What has room again by now is free at once. */

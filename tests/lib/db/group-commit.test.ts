@@ -6,36 +6,12 @@ import { sleep, systemClock } from '../../../lib/base/clock.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { DATABASE_LOCK_TIMEOUT_MS } from '../../../lib/db/errors.ts';
 import { COMMIT_QUEUE_MAX, COMMIT_STATEMENTS_MAX, type Commit, createCommit } from '../../../lib/db/group-commit.ts';
-import type { Kind } from '../../../lib/db/joined-writes.ts';
 import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase, temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';
 
 const CREATE = { sql: 'CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT', args: {} };
-
-interface Thing {
-  readonly id: number;
-  readonly name: string | null;
-}
-
-/** Writes things together, and reads the names that they have then. */
-const THINGS: Kind<Thing, unknown> = {
-  size: 2,
-  statements(things) {
-    const args = { things: JSON.stringify(things) };
-    const from = `SELECT value ->> 'id' AS id, value ->> 'name' AS name FROM json_each(:things)`;
-    return [
-      {
-        sql: `INSERT INTO things (id, name) ${from} WHERE true ON CONFLICT (id) DO UPDATE SET name = excluded.name`,
-        args,
-      },
-      { sql: `SELECT id, name FROM things WHERE id IN (SELECT id FROM (${from}))`, args },
-    ];
-  },
-  keysOf: ({ id }) => [`${id}`],
-  split: ([, read], things) => things.map(({ id }) => read?.rows.find((row) => row['id'] === id)?.['name']),
-};
 
 const insert = (id: number) => ({
   sql: 'INSERT INTO things (id, name) VALUES (:id, :name)',
@@ -112,65 +88,20 @@ for (const engine of engines()) {
       expect(await countOf(opened)).toBe(3);
     });
 
-    test('writes of a kind go with as many statements as one, and each caller gets its own', async () => {
-      const ids = Array.from({ length: 40 }, (_, id) => id);
-      const names = await Promise.all(ids.map((id) => commit.writeTogether(THINGS, { id, name: `thing ${id}` })));
-      expect(names).toEqual(ids.map((id) => `thing ${id}`));
-      expect(batches).toEqual([2]);
-      expect(await countOf(opened)).toBe(40);
-    });
-
-    test('of those that share a key the later one sees what the earlier one wrote', async () => {
-      const others = [2, 3].map((id) => commit.writeTogether(THINGS, { id, name: 'other' }));
-      const [first, second] = ['first', 'second'].map((name) => commit.writeTogether(THINGS, { id: 1, name }));
-      const last = commit.write([select(1)]);
-      expect(await Promise.all([...others, first, second])).toEqual(['other', 'other', 'first', 'second']);
-      expect((await last)[0]?.rows[0]?.['name']).toBe('second');
-      expect(batches).toEqual([5]);
-    });
-
-    test('one that the engine refuses fails alone, and the others of its kind are written', async () => {
-      const writes = [1, 2, 3].map((id) => commit.writeTogether(THINGS, { id, name: id === 2 ? null : `thing ${id}` }));
-      const [one, refused, three] = await outcomes(writes);
-      expect([one, three]).toEqual(['ok', 'ok']);
-      expect(refused).toContain('NOT NULL constraint failed');
-      expect(await countOf(opened)).toBe(2);
-    });
-
-    test('one whose statements cannot be built fails alone', async () => {
-      const broken = {
-        ...THINGS,
-        statements: () => {
-          throw new RangeError('no statements');
-        },
+    test('statements are asked for when their commit begins, once, also where it is refused', async () => {
+      const asked: number[] = [];
+      const ids = [1];
+      const later = () => {
+        asked.push(ids.length);
+        return ids.map(insert);
       };
-      const writes = [
-        commit.writeTogether(broken, { id: 1, name: 'a' }),
-        commit.writeTogether(THINGS, { id: 2, name: 'b' }),
-      ];
-      expect(await outcomes(writes)).toEqual(['no statements', 'ok']);
-    });
-
-    test('of a kind, those whose statements can be built are written, in their order', async () => {
-      const picky: typeof THINGS = {
-        ...THINGS,
-        statements(things) {
-          const broken = things.find(({ name }) => name?.startsWith('bad'));
-          if (broken) throw new RangeError(`no statements for ${broken.name}`);
-          return THINGS.statements(things);
-        },
-      };
-      const names = ['a', 'bad one', 'b', 'bad two', 'c'];
-      const writes = names.map((name, id) => commit.writeTogether(picky, { id, name }));
-      expect(await outcomes(writes)).toEqual([
-        'ok',
-        'no statements for bad one',
-        'ok',
-        'no statements for bad two',
-        'ok',
-      ]);
-      expect([await writes[0], await writes[2], await writes[4]]).toEqual(['a', 'b', 'c']);
-      expect(batches).toEqual([6]);
+      const first = commit.write([insert(0)]);
+      await new Promise(setImmediate);
+      const writes = [commit.writeLater(later), commit.write([insert(0)])];
+      ids.push(2, 3);
+      expect(await outcomes([first, ...writes])).toEqual(['ok', 'ok', expect.stringContaining('UNIQUE')]);
+      expect(asked).toEqual([3]);
+      expect(await countOf(opened)).toBe(4);
     });
 
     test('a constraint that only COMMIT finds broken meets only its caller too', async () => {
@@ -202,6 +133,13 @@ describe('bounds', () => {
   test('a write too large for any batch is refused', async () => {
     const statements = Array.from({ length: COMMIT_STATEMENTS_MAX + 1 }, (_, id) => select(id));
     await expect(commit.write(statements)).rejects.toThrow('statements');
+  });
+
+  test('writes whose statements are made late share the bound of a commit', async () => {
+    const whole = Array.from({ length: COMMIT_STATEMENTS_MAX }, () => select(1));
+    batches.length = 0;
+    await Promise.all([commit.writeLater(() => whole), commit.writeLater(() => [select(1)])]);
+    expect(batches).toEqual([COMMIT_STATEMENTS_MAX, 1]);
   });
 
   test('no statements need no engine', async () => {

@@ -18,6 +18,7 @@ import {
   selectByKey,
   selectControllersOf,
   selectFirstRows,
+  selectFirstRowsOf,
 } from '../../../lib/registration/lookup-store.ts';
 import { selectContenders, selectRegistrationsOfDid } from '../../../lib/registration/store.ts';
 import { registrationFailed } from '../../../lib/relay/registration-store.ts';
@@ -114,11 +115,6 @@ const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
 const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };
 const config = { ...SHARES, emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;
-/** A read as a server is asked it for several values at once. */
-function manyOf({ many }: Statement, ...values: readonly string[]): Statement {
-  return { sql: many?.sql ?? '', args: { many: JSON.stringify(values) } };
-}
-
 /** The row of a send that the conditions of its budgets are about. */
 const SEND = `SELECT 'email:nobody@example.com' AS identifier, '2001:db8:1:1::/64' AS ip, 1 AS nth`;
 const budget = useForSend(config, { channel: 'email', client: '2001:db8:1:1::/64', now, isStranger: stranger });
@@ -270,7 +266,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
       },
       {
         'GET /api/dids/lookup': selectFirstRows('credential'),
-        'GET /api/dids/lookup of many at once': manyOf(selectFirstRows('credential'), 'credential', 'other1', 'none'),
+        'GET /api/dids/lookup of many at once': selectFirstRowsOf(['credential', 'other1', 'none']),
         'GET /api/dids/lookup of a contested credential': selectByCredential('credential'),
         'GET /api/dids/lookup with a key': selectByKey('credential', '0x1'),
         'the contenders of POST /api/dids': selectContenders(claim),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../../commands/storage/database.ts';
-import { type OwnedDatabase, openSqlite } from '../../../commands/storage/sqlite.ts';
+import type { OwnedDatabase } from '../../../commands/storage/sqlite.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import type { Database, Result } from '../../../lib/db/database.ts';
@@ -55,7 +55,7 @@ const turns = async () => {
 test('the reads of a turn are one request, of a bounded number of reads', async () => {
   const { database, requests } = engineOf();
   const read = gatherReads({ database, clock: testClock(), maxConnections: 10 });
-  const results = await Promise.all(Array.from({ length: READ_BATCH_MAX + 6 }, (_, n) => read(select(n))));
+  const results = await Promise.all(Array.from({ length: READ_BATCH_MAX + 6 }, (_, n) => read(() => select(n))));
   expect(results.map(({ rows }) => Number(rows[0]?.['value']))).toEqual(results.map((_, n) => n));
   expect(requests.map(({ length }) => length)).toEqual([READ_BATCH_MAX, 6]);
 });
@@ -66,7 +66,7 @@ test('a read goes only into a request that is sent after it was asked for, and f
   hold();
   const reads: Promise<Result>[] = [];
   for (let n = 0; n < READ_REQUESTS_MAX + 5; n++) {
-    reads.push(read(select(n)));
+    reads.push(read(() => select(n)));
     await turns();
   }
   expect(requests.map(({ length }) => length)).toEqual(Array.from({ length: READ_REQUESTS_MAX }, () => 1));
@@ -79,9 +79,9 @@ test('one connection is always left for a write', async () => {
   const { database, requests, hold, letGo } = engineOf();
   const read = gatherReads({ database, clock: testClock(), maxConnections: 2 });
   hold();
-  const first = read(select(1));
+  const first = read(() => select(1));
   await turns();
-  const second = read(select(2));
+  const second = read(() => select(2));
   await turns();
   expect(requests).toHaveLength(1);
   letGo();
@@ -95,7 +95,7 @@ describe.each([
   test('fails only its caller', async () => {
     const { database, requests } = engineOf({ bad: /SELECT 1[37]\b/, indexed });
     const read = gatherReads({ database, clock: testClock(), maxConnections: 1 });
-    const results = await Promise.allSettled(Array.from({ length: 40 }, (__, n) => read(select(n))));
+    const results = await Promise.allSettled(Array.from({ length: 40 }, (__, n) => read(() => select(n))));
     const failed = results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []));
     expect(failed).toEqual([13, 17]);
     for (const [n, result] of results.entries())
@@ -104,55 +104,19 @@ describe.each([
   });
 });
 
-describe('reads that differ in one argument alone', () => {
-  const folder = temporaryFolder();
-  afterAll(() => folder.remove());
-  const MANY = {
-    argument: 'name',
-    sql: `SELECT value AS asked, upper(value) AS name FROM json_each(:many) WHERE value NOT LIKE 'nobody%'`,
-  };
-  const ask = (name: string) => ({ sql: `SELECT upper(:name) AS name WHERE :name NOT LIKE 'nobody%'`, args: { name } });
-  /** The built-in engine as a server: the texts of each request, and what it refuses. */
-  function serverOf(refuses: (sql: string) => boolean = () => false) {
-    const file = openSqlite(`${folder.path}/${crypto.randomUUID()}.db`);
-    const requests: string[][] = [];
-    const answer = (statements: Parameters<Database['batch']>[0]) => {
-      requests.push(statements.map(({ sql }) => sql));
-      const failed = statements.findIndex(({ sql }) => refuses(sql));
-      if (failed >= 0) throw refusalAt(failed);
-      return file.batch(statements, 'read');
-    };
-    const database: Database = {
-      protocol: 'http',
-      execute: async (statement) => (await answer([statement]))[0] as Result,
-      batch: async (statements) => answer(statements),
-    };
-    return { read: gatherReads({ database, clock: testClock(), maxConnections: 10 }), requests };
-  }
-  const names = ['ann', 'bob', 'nobody', 'ann', 'o\'neil "x"', 'eve'];
-  const expected = [['ANN'], ['BOB'], [], ['ANN'], ['O\'NEIL "X"'], ['EVE']];
-  const namesOf = (results: readonly Result[]) => results.map(({ rows }) => rows.map((row) => row['name']));
-
-  test('are one statement, and each has its own rows', async () => {
-    const { read, requests } = serverOf();
-    const other = read(select(7));
-    const results = await Promise.all(names.map((name) => read(ask(name), MANY)));
-    expect(namesOf(results)).toEqual(expected);
-    expect((await other).rows).toEqual([{ value: 7 }]);
-    expect(requests).toEqual([[select(7).sql, MANY.sql]]);
-  });
-
-  test('one alone has the text for one', async () => {
-    const { read, requests } = serverOf();
-    expect(namesOf([await read(ask('ann'), MANY)])).toEqual([['ANN']]);
-    expect(requests).toEqual([[ask('ann').sql]]);
-  });
-
-  test('go singly where the server refuses them together', async () => {
-    const { read, requests } = serverOf((sql) => sql === MANY.sql);
-    expect(namesOf(await Promise.all(names.map((name) => read(ask(name), MANY))))).toEqual(expected);
-    expect(requests).toHaveLength(1 + names.length);
-  });
+test('a statement is asked for when its request goes', async () => {
+  const { database, requests, hold, letGo } = engineOf();
+  const read = gatherReads({ database, clock: testClock(), maxConnections: 2 });
+  hold();
+  const first = read(() => select(1));
+  await turns();
+  let n = 2;
+  const late = read(() => select(n));
+  await turns();
+  n = 3;
+  letGo();
+  await Promise.all([first, late]);
+  expect(requests.flat()).toEqual([select(1).sql, select(3).sql]);
 });
 
 test('after no answer no read goes again', async () => {
@@ -166,7 +130,7 @@ test('after no answer no read goes again', async () => {
     clock: testClock(),
     maxConnections: 10,
   });
-  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => read(select(n))));
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => read(() => select(n))));
   expect(results.every(({ status }) => status === 'rejected')).toBe(true);
   expect(requests).toBe(1);
 });
@@ -174,7 +138,7 @@ test('after no answer no read goes again', async () => {
 test('fewer results than reads are nobody’s', async () => {
   const database: Database = { execute: async () => rowOf(1), batch: async () => [rowOf(1)] };
   const read = gatherReads({ database, clock: testClock(), maxConnections: 10 });
-  const results = await Promise.allSettled([read(select(1)), read(select(2))]);
+  const results = await Promise.allSettled([read(() => select(1)), read(() => select(2))]);
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
@@ -186,14 +150,14 @@ test('slow requests hold up the others for a moment, and leave a connection for 
   hold();
   const reads: Promise<Result>[] = [];
   for (let n = 0; n < maxConnections; n++) {
-    reads.push(read(select(n)));
+    reads.push(read(() => select(n)));
     await turns();
   }
   expect(requests).toHaveLength(READ_REQUESTS_MAX);
   await clock.advance(READ_SLOW_MS);
   await turns();
   expect(requests.slice(READ_REQUESTS_MAX)).toEqual([[select(3).sql, select(4).sql]]);
-  reads.push(read(select(99)));
+  reads.push(read(() => select(99)));
   await clock.advance(READ_SLOW_MS);
   await turns();
   expect(requests).toHaveLength(maxConnections - 1);
@@ -207,12 +171,12 @@ test('behind a server that hangs no read waits longer than the bound to be sent'
   const read = gatherReads({ database, clock, maxConnections: READ_REQUESTS_MAX + 1 });
   hold();
   for (let n = 0; n < READ_REQUESTS_MAX; n++) {
-    void read(select(n));
+    void read(() => select(n));
     await turns();
   }
-  const late = read(select(99)).catch((error: Error) => error.message);
+  const late = read(() => select(99)).catch((error: Error) => error.message);
   await clock.advance(DATABASE_WAIT_MS + 1);
-  const young = read(select(100));
+  const young = read(() => select(100));
   letGo();
   expect(await late).toContain('took no read');
   expect((await young).rows[0]?.['value']).toBe('100');
