@@ -4,7 +4,6 @@ import type { Setting } from '../../lib/config/setting.ts';
 import { SETTINGS, type SettingName, SUBJECTS } from '../../lib/config/settings.ts';
 import { flagOf, UsageError } from './arguments.ts';
 import type { Paint } from './colour.ts';
-import { exampleOf } from './setting-examples.ts';
 import { typeOf } from './setting-types.ts';
 import { columns, hang, wrap } from './terminal.ts';
 
@@ -76,7 +75,7 @@ function settingLines(name: SettingName, { width, paint }: Style): string[] {
   const setting = SETTINGS[name] as Setting;
   const { default: fallback } = setting;
   const words = typeof fallback === 'object' ? fallback.words : fallback;
-  const example = exampleOf(name, fallback);
+  const example = exampleOf(setting);
   return [
     paint.cyan(name),
     ...wrap(setting.meaning, width - 2).map((line) => `  ${line}`),
@@ -88,6 +87,11 @@ function settingLines(name: SettingName, { width, paint }: Style): string[] {
   function dimHead(line: string): string {
     return line.replace(/^ {2}(?:type|default|example)/, (head) => paint.dim(head));
   }
+}
+
+/** An example of a setting, or its default where that is a value; undefined where neither can be written down. */
+export function exampleOf({ example, default: fallback }: Setting): string | undefined {
+  return example ?? (typeof fallback === 'string' && fallback !== '' ? fallback : undefined);
 }
 
 /** As a shell takes it. */

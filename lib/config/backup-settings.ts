@@ -12,8 +12,9 @@ export const BACKUP_SETTINGS = {
   ),
   BACKUP_S3_ENDPOINT: endpoint(
     'base URL of the S3-compatible service whose bucket backups go to',
-    url.httpUrl,
+    url.ownOrHttpsUrl,
     derived("Amazon's of the region", ({ BACKUP_S3_REGION = '' }) => `https://s3.${BACKUP_S3_REGION}.amazonaws.com`),
+    { example: 'https://s3.eu-central-1.amazonaws.com' },
   ),
   BACKUP_S3_ACCESS_KEY_ID: secret('id of the key that may read and write the bucket', parse.unsetOr(secrets.token(1))),
   BACKUP_S3_SECRET_ACCESS_KEY: secret('the key itself', parse.unsetOr(secrets.token(1))),

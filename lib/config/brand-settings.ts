@@ -18,24 +18,34 @@ export const BRAND_SETTINGS = {
     derived('host of BASE_URL', ({ BASE_URL = '' }) =>
       URL.canParse(BASE_URL) ? new URL(BASE_URL).host.slice(0, BRAND_NAME_CHARS_MAX) : undefined,
     ),
+    { example: 'Example' },
   ),
-  BRAND_LOGO: plain('file of the logo on pages, SVG or PNG, at most 32 KiB', parse.unsetOr(parse.anyText)),
+  BRAND_LOGO: plain('file of the logo on pages, SVG or PNG, at most 32 KiB', parse.unsetOr(parse.anyText), undefined, {
+    example: '/etc/vault/logo.svg',
+  }),
   BRAND_COLOR: plain(
     'colour of buttons and links, `#rrggbb`; a second one after a comma is for the dark theme, else a lighter shade is',
     parse.unsetOr(parse.parsed('must be one or two colours such as #3146c8', colours)),
+    undefined,
+    { example: '#3146c8' },
   ),
   SUPPORT_ADDRESS: plain(
     'mail address of support: on pages, and where replies to mails go',
     parse.unsetOr(parse.parsed('must be a mail address', (text) => (isMailAddress(text) ? text : undefined))),
+    undefined,
+    { example: 'help@example.com' },
   ),
   SECURITY_CONTACT: plain(
     'where a vulnerability is reported, a mail address or an https URL: in `/.well-known/security.txt`',
     parse.unsetOr(parse.parsed('must be a mail address or an https URL', contact)),
     derived('SUPPORT_ADDRESS', ({ SUPPORT_ADDRESS }) => SUPPORT_ADDRESS),
+    { example: 'security@example.com' },
   ),
   BRANDS: plain(
     'JSON file with the brand of each of `APPS`: `{"<app>":{"name":…,"logo":…,"color":…,"support":…}}`',
     parse.unsetOr(parse.anyText),
+    undefined,
+    { example: '/etc/vault/brands.json' },
   ),
   DEFAULT_LANGUAGE: plain(
     'language where nobody says another one: en, de, fr, es, or one of WORDS_DIR',
@@ -45,6 +55,8 @@ export const BRAND_SETTINGS = {
   WORDS_DIR: plain(
     'folder with further languages and other words, `<language>/<page>.json`',
     parse.unsetOr(parse.anyText),
+    undefined,
+    { example: '/etc/vault/words' },
   ),
 };
 

@@ -38,11 +38,13 @@ export const CHAIN_SETTINGS = {
     "the chain's display name",
     parse.anyText,
     derived("the chain's name", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['CHAIN_NAME'] ?? `Chain ${CHAIN_ID}`),
+    { example: 'Base' },
   ),
   EXPLORER_URL: plain(
     'block explorer that receipts link to, as /tx/<hash> below it, or none',
     url.explorerUrl,
     derived("the chain's, else none", ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.['EXPLORER_URL'] ?? 'none'),
+    { example: 'https://basescan.org' },
   ),
   RPC_URL: endpoint(
     "JSON-RPC endpoint of the chain; may contain a provider's key and is never shown",
@@ -51,18 +53,29 @@ export const CHAIN_SETTINGS = {
       "the chain's public endpoint",
       (vars) => vars[`RPC_URL_${vars['CHAIN_ID']}`] ?? CHAINS[vars['CHAIN_ID'] ?? '']?.['RPC_URL'],
     ),
+    {
+      example: 'https://base-mainnet.example.com/v2/key',
+      remedy: 'set an endpoint of the chain, because no public one is known for this CHAIN_ID',
+    },
   ),
   RPC_WITNESS_URL: endpoint(
     'JSON-RPC endpoint of a second node, best by another provider: what costs money holds where both say the same',
     parse.unsetOr(url.httpUrl),
+    undefined,
+    { example: 'https://rpc.example.org' },
   ),
   RPC_PUBLIC_URL: plain(
     'endpoint that GET /api/status shows',
     url.httpUrl,
     derived('origin of RPC_URL', ({ RPC_URL = '' }) => (URL.canParse(RPC_URL) ? new URL(RPC_URL).origin : undefined)),
+    { example: 'https://mainnet.base.org' },
   ),
-  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', url.httpUrl, rpcOf('84532')),
-  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', url.httpUrl, rpcOf('8453')),
+  RPC_URL_84532: endpoint('JSON-RPC endpoint of Base Sepolia', url.httpUrl, rpcOf('84532'), {
+    example: 'https://base-sepolia.example.com/v2/key',
+  }),
+  RPC_URL_8453: endpoint('JSON-RPC endpoint of Base', url.httpUrl, rpcOf('8453'), {
+    example: 'https://base-mainnet.example.com/v2/key',
+  }),
   ENTRY_POINT_ADDRESS: contract('ERC-4337 entry point 0.7, 0.8 or 0.9', 'ENTRY_POINT_ADDRESS'),
   DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
@@ -84,6 +97,7 @@ export const CHAIN_SETTINGS = {
     'depth in blocks at which a block is final; if unset, the `finalized` block of the node decides',
     parse.unsetOr(parse.integer(0, 1_000_000)),
     derived('0 while RPC_URL is loopback', (vars) => (isLoopbackEndpoint(vars) ? '0' : undefined)),
+    { example: '12' },
   ),
 };
 
@@ -98,24 +112,29 @@ export const FOLLOWER_SETTINGS = {
     derived('true with a DID_REGISTRY_ADDRESS and an RPC_URL of your own, while INDEXER_URL is unset', (vars) =>
       String(vars['DID_REGISTRY_ADDRESS'] !== 'none' && vars['INDEXER_URL'] === undefined && !isPublicEndpoint(vars)),
     ),
+    { example: 'false' },
   ),
   FOLLOWER_START_BLOCK: plain(
     'first block to follow; if unset, the vault searches for the block that deployed the contracts',
     parse.unsetOr(parse.integer(0, Number.MAX_SAFE_INTEGER)),
+    undefined,
+    { example: '21000000', needs: 'FOLLOWER' },
   ),
   FOLLOWER_POLL_SECONDS: plain(
     'seconds between polls for new blocks, each of about three requests',
     parse.integer(1, 3_600),
     derived('1 while RPC_URL is loopback, else 10', (vars) => (isLoopbackEndpoint(vars) ? '1' : '10')),
+    { example: '10', needs: 'FOLLOWER' },
   ),
 };
 
 function contract(meaning: string, name: string): Setting<Address | null> {
-  const words = `${CHAINS[84532]?.[name]} on chain 84532, else none`;
+  const example = CHAINS[84532]?.[name] ?? 'none';
   return plain(
     `${meaning}, or none`,
     contractAddress,
-    derived(words, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
+    derived(`${example} on chain 84532, else none`, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
+    { example },
   );
 }
 

@@ -1,7 +1,7 @@
 import { DEFAULTS } from './defaults.ts';
 import { clean, effectiveVars, SETTING_NAMES } from './effective.ts';
-import { RULES, type SettingFault } from './rules.ts';
-import type { Reading, Vars } from './setting.ts';
+import { RULES, remedyOf, type SettingFault } from './rules.ts';
+import type { Reading, Setting, Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
 
 export { effectiveVars, SETTING_NAMES } from './effective.ts';
@@ -39,10 +39,11 @@ export function readConfig(vars: Vars): Config {
     const isKnown = 'value' in known && known.text === text;
     const reading: Reading<unknown> = isKnown ? { value: known.value } : read(name, text);
     if ('value' in reading) values[known.member] = reading.value;
-    else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : UNSET_REMEDIES[name]) });
+    else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : remedyOf(name)) });
   }
   // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.
-  const isOwn = (name: SettingName) => name in UNSET_REMEDIES && !(name === 'RPC_URL' && unread.has('CHAIN_ID'));
+  const isOwn = (name: SettingName) =>
+    (SETTINGS[name] as Setting).remedy !== undefined && !(name === 'RPC_URL' && unread.has('CHAIN_ID'));
   const reported = [...unread.values()].filter(({ name }) => isSet(name) || isOwn(name));
   // The rules also run beside faults, so that one start reports everything; a setting that did not parse is unset to
   // them.
@@ -60,9 +61,3 @@ function read(name: SettingName, text: string | undefined): Reading<unknown> {
     return { problem: 'must not contain line breaks or other control characters' };
   return SETTINGS[name].parser(text);
 }
-
-/** The remedy of an unset setting without a default. */
-const UNSET_REMEDIES: Readonly<Record<string, { readonly remedy: string }>> = {
-  VAULT_SECRET: { remedy: 'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32' },
-  RPC_URL: { remedy: 'set an endpoint of the chain, because no public one is known for this CHAIN_ID' },
-};

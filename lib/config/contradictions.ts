@@ -1,5 +1,8 @@
 import { chosenProvider, DELIVERY_CHANNELS, type DeliveryChannel } from '../delivery/providers.ts';
-import type { Config, SettingName } from './settings.ts';
+import { SETTING_NAMES } from './effective.ts';
+import { isThere } from './rules.ts';
+import type { Setting } from './setting.ts';
+import { type Config, SETTINGS, type SettingName } from './settings.ts';
 import { isLoopbackHost, isLoopbackOrigin } from './url-parsers.ts';
 
 /** What the vault starts with, though it cannot be meant. Reads "NAME problem: remedy" and contains no value. */
@@ -13,7 +16,7 @@ export interface SettingWarning {
 /** Whether a value was given, by a person: a default or a generated secret is none. */
 type IsSet = (name: SettingName) => boolean;
 
-/** A rule: the settings that it warns of where they are given, and when. */
+/** A rule between several settings: those that it warns of where they are given, and when. */
 interface Contradiction {
   readonly names: readonly SettingName[];
   readonly when: (config: Config, isSet: IsSet) => boolean;
@@ -22,12 +25,6 @@ interface Contradiction {
 }
 
 const CONTRADICTIONS: readonly Contradiction[] = [
-  {
-    names: ['CLIENT_IP_HEADER'],
-    when: ({ trustedProxies }) => trustedProxies.length === 0,
-    problem: 'has no effect, because TRUSTED_PROXIES names no network',
-    remedy: 'set TRUSTED_PROXIES to the network of your proxy',
-  },
   {
     names: ['SHARED_NETWORKS'],
     when: ({ networkSharePercent, sharedNetworks }) => networkSharePercent === 100 && sharedNetworks.length > 0,
@@ -71,48 +68,10 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     remedy: 'set RPC_URL to your own endpoint',
   },
   {
-    names: ['FOLLOWER_START_BLOCK', 'FOLLOWER_POLL_SECONDS'],
-    when: ({ follower }) => !follower,
-    problem: 'has no effect, because the vault follows no chain',
-    remedy:
-      'set DID_REGISTRY_ADDRESS and an RPC_URL of your own, and leave INDEXER_URL and FOLLOWER unset; or remove it',
-  },
-  {
     names: ['INDEXER_URL'],
     when: ({ follower }) => follower,
     problem: 'is set, and FOLLOWER is true: the chain is followed by both',
     remedy: 'remove one of the two',
-  },
-  {
-    names: [
-      'BUNDLER_EXTRA_METHODS',
-      'SPONSOR_CONTEXT',
-      'SPONSOR_CALLS',
-      'SPONSOR_DAILY_MAX',
-      'SPONSOR_MAX_FEE',
-      'SPONSOR_DAILY_WEI',
-    ],
-    when: ({ bundlerUrl }) => bundlerUrl === undefined,
-    problem: 'has no effect without BUNDLER_URL',
-    remedy: 'set BUNDLER_URL, or remove it',
-  },
-  {
-    names: ['WEBHOOK_SECRET', 'WEBHOOK_ALLOW_PRIVATE'],
-    when: ({ webhookUrl }) => webhookUrl === undefined,
-    problem: 'has no effect without WEBHOOK_URL',
-    remedy: 'set WEBHOOK_URL, or remove it',
-  },
-  {
-    names: ['RELAY_DAILY_MAX'],
-    when: ({ registrarPrivateKey }) => registrarPrivateKey === undefined,
-    problem: 'has no effect without REGISTRAR_PRIVATE_KEY: the vault registers nobody’s DID',
-    remedy: 'set REGISTRAR_PRIVATE_KEY, or remove it',
-  },
-  {
-    names: ['RECOVERIES_DAILY_MAX'],
-    when: ({ guardianPrivateKey }) => guardianPrivateKey === undefined,
-    problem: 'has no effect without GUARDIAN_PRIVATE_KEY: the vault offers no recoveries',
-    remedy: 'set GUARDIAN_PRIVATE_KEY, or remove it',
   },
   {
     names: ['DATABASE_AUTH_TOKEN'],
@@ -145,8 +104,16 @@ export function findContradictions(config: Config, isSet: IsSet): readonly Setti
   const found = CONTRADICTIONS.filter(({ names, when }) => names.some(isSet) && when(config, isSet));
   return [
     ...DELIVERY_CHANNELS.flatMap((channel) => unusedOf(channel, config, isSet)),
+    ...SETTING_NAMES.flatMap((name) => (isSet(name) ? withoutEffect(name, config) : [])),
     ...found.flatMap(({ names, problem, remedy }) => names.filter(isSet).map((name) => ({ name, problem, remedy }))),
   ];
+}
+
+/** A setting whose row names another one that it needs and that is not there. */
+function withoutEffect(name: SettingName, config: Config): SettingWarning[] {
+  const { needs } = SETTINGS[name] as Setting;
+  if (needs === undefined || isThere(config, needs)) return [];
+  return [{ name, problem: `has no effect without ${needs}`, remedy: `set ${needs}, or remove it` }];
 }
 
 /** What the vault reads whatever the provider is. */

@@ -1,4 +1,4 @@
-import { effectiveVars } from './effective.ts';
+import { effectiveVars, memberOf } from './effective.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
 /** What a setting is where none is set. */
@@ -21,10 +21,6 @@ export const DEFAULTS: Readonly<Record<SettingName, Known>> = Object.fromEntries
   Object.entries(SETTINGS).map(([name, { parser }]) => {
     const text = texts[name];
     const reading = parser(text);
-    return [name, { member: camelCase(name), text, ...('value' in reading && { value: reading.value }) }];
+    return [name, { member: memberOf(name), text, ...('value' in reading && { value: reading.value }) }];
   }),
 ) as Record<SettingName, Known>;
-
-function camelCase(name: string): string {
-  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-}

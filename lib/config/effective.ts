@@ -19,6 +19,11 @@ export function effectiveVars(vars: Vars, names = SETTING_NAMES): Vars {
   return given;
 }
 
+/** The member of `Config` for a setting's variable: `BASE_URL` is `baseUrl`. */
+export function memberOf(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** A given text, trimmed; undefined where nothing is left. */
 export function clean(text: string | undefined): string | undefined {
   const trimmed = text?.trim();

@@ -1,6 +1,6 @@
 import * as limit from '../constants.ts';
 import * as parse from './parsers.ts';
-import { derived, plain } from './setting.ts';
+import { derived, type Facts, plain } from './setting.ts';
 import { isLoopbackOrigin, sharedNetworks } from './url-parsers.ts';
 
 /** The largest number of a limit. */
@@ -9,8 +9,8 @@ const COUNT_MAX = 1_000_000_000;
 const WRITES_PER_IP_AT_HOME = 6_000;
 
 /** A setting that is a whole number. */
-export function count(meaning: string, fallback: number, min = 0, max = COUNT_MAX) {
-  return plain(meaning, parse.integer(min, max), String(fallback));
+export function count(meaning: string, fallback: number, min = 0, max = COUNT_MAX, facts?: Facts) {
+  return plain(meaning, parse.integer(min, max), String(fallback), facts);
 }
 
 /** How much each client, identifier and day is allowed. */
@@ -37,8 +37,12 @@ export const LIMIT_SETTINGS = {
   ),
   EMAIL_DAILY_MAX: count('codes mailed by the whole service per day', limit.EMAIL_DAILY_MAX),
   SMS_DAILY_MAX: count('SMS of the whole service per day', limit.SMS_DAILY_MAX),
-  RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX),
-  RECOVERIES_DAILY_MAX: count('recoveries of accounts started per day', limit.RECOVERIES_DAILY_MAX),
+  RELAY_DAILY_MAX: count('DIDs registered for others per day', limit.RELAY_DAILY_MAX, 0, COUNT_MAX, {
+    needs: 'REGISTRAR_PRIVATE_KEY',
+  }),
+  RECOVERIES_DAILY_MAX: count('recoveries of accounts started per day', limit.RECOVERIES_DAILY_MAX, 0, COUNT_MAX, {
+    needs: 'GUARDIAN_PRIVATE_KEY',
+  }),
   RELAY_MIN_BALANCE: plain('ether that registrar and guardian must hold each, to pay for calls', parse.ether, '0.002'),
   RELAY_MAX_FEE_GWEI: plain(
     'highest price that registrar and guardian pay per unit of gas; they wait while the chain asks more',
@@ -50,9 +54,15 @@ export const LIMIT_SETTINGS = {
     parse.ether,
     '0.01',
   ),
-  SPONSOR_MAX_FEE: plain('most ether that one sponsored operation may cost its sponsor', parse.etherOfGas, '0.0005'),
-  SPONSOR_DAILY_WEI: plain('ether that sponsored operations may cost per day', parse.etherOfGas, '0.02'),
-  SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX),
+  SPONSOR_MAX_FEE: plain('most ether that one sponsored operation may cost its sponsor', parse.etherOfGas, '0.0005', {
+    needs: 'BUNDLER_URL',
+  }),
+  SPONSOR_DAILY_WEI: plain('ether that sponsored operations may cost per day', parse.etherOfGas, '0.02', {
+    needs: 'BUNDLER_URL',
+  }),
+  SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX, 0, COUNT_MAX, {
+    needs: 'BUNDLER_URL',
+  }),
   SPONSOR_ACCOUNT_DAILY_MAX: count('user operations of one account sponsored per day', 20),
   RATE_LIMIT_PROXY_PER_IP: count(
     'requests of one IP per minute that cause an upstream call',
@@ -66,6 +76,7 @@ export const LIMIT_SETTINGS = {
       ({ BASE_URL }) =>
         String(isLoopbackOrigin(BASE_URL ?? '') ? WRITES_PER_IP_AT_HOME : limit.RATE_LIMIT_WRITES_PER_IP),
     ),
+    { example: '60' },
   ),
   RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
   NETWORK_SHARE_PERCENT: count(
@@ -78,5 +89,6 @@ export const LIMIT_SETTINGS = {
     'networks of many people, such as of a company, without a limit per network (CIDR, comma list), or none',
     sharedNetworks,
     'none',
+    { example: '203.0.113.0/24,2001:db8::/32' },
   ),
 };

@@ -1,8 +1,10 @@
 import { equalBytes } from '../base/bytes.ts';
 import { isPublicHost } from '../base/public-address.ts';
-import { chosenProvider, DELIVERY_CHANNELS, EMAIL_PROVIDERS, namesBut, SMS_PROVIDERS } from '../delivery/providers.ts';
+import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../delivery/providers.ts';
+import { memberOf, SETTING_NAMES } from './effective.ts';
 import { parseSecret } from './secret-parsers.ts';
-import type { Config, SettingName } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { type Config, SETTINGS, type SettingName } from './settings.ts';
 import { isLoopbackHost } from './url-parsers.ts';
 
 /** A fault of one setting, in words that complete "NAME …" and never contain its value. */
@@ -46,22 +48,21 @@ const replicasAgree: Rule = ({ databaseUrl }, isSet) => {
   return [{ name: 'OPERATOR_SECRET', problem: 'must be set when DATABASE_URL is remote', remedy }];
 };
 
-/** Settings that another setting requires. */
+/** Settings that another one requires, by its row or as the chosen provider. */
 const partsAreThere: Rule = (config, isSet) => {
-  const needs: (readonly [boolean, string, readonly SettingName[]])[] = [
-    ...EMAIL_PROVIDERS.map(
-      (one) => [config.emailProvider === one.name, `EMAIL_PROVIDER is ${one.name}`, one.needs] as const,
-    ),
-    ...SMS_PROVIDERS.map((one) => [config.smsProvider === one.name, `SMS_PROVIDER is ${one.name}`, one.needs] as const),
-    [config.webhookUrl !== undefined, 'WEBHOOK_URL is', ['WEBHOOK_SECRET']],
-    // The page registers people who have no ether.
-    [(config.registerRedirects ?? []).length > 0, 'REGISTER_REDIRECTS is', ['REGISTRAR_PRIVATE_KEY']],
-  ];
-  return needs.flatMap(([applies, when, names]) =>
-    names
-      .filter((name) => applies && !isSet(name))
-      .map((name) => ({ name, problem: `must be set when ${when}`, ...REMEDIES[name] })),
-  );
+  const missing = (names: readonly string[], when: string) =>
+    (names as readonly SettingName[])
+      .filter((name) => !isSet(name))
+      .map((name) => ({ name, problem: `must be set when ${when}`, ...remedyOf(name) }));
+  const ofProviders = DELIVERY_CHANNELS.flatMap((channel) => {
+    const provider = chosenProvider(channel, config);
+    return provider ? missing(provider.needs, `${channel.setting} is ${provider.name}`) : [];
+  });
+  const ofRows = SETTING_NAMES.flatMap((name) => {
+    const { requires } = SETTINGS[name] as Setting;
+    return requires !== undefined && isThere(config, name) ? missing([requires], `${name} is`) : [];
+  });
+  return [...ofProviders, ...ofRows];
 };
 
 /** The registrar calls two contracts; without their addresses it would fail later. */
@@ -131,21 +132,6 @@ const tokensAreEncrypted: Rule = ({ databaseUrl, databaseAuthToken }) => {
     : [];
 };
 
-/** A backup holds people's identifiers, which anyone on the way could read. */
-const backupsAreEncrypted: Rule = ({ backupS3Endpoint: endpoint }) =>
-  endpoint?.startsWith('http:') && isPublicHost(new URL(endpoint).hostname)
-    ? [{ name: 'BACKUP_S3_ENDPOINT', problem: 'must be an https URL unless it is in your own network' }]
-    : [];
-
-/** The messages hold codes, which anyone on the way could read. */
-const hooksAreEncrypted: Rule = ({ emailHookUrl, smsHookUrl }) =>
-  Object.entries({ EMAIL_HOOK_URL: emailHookUrl, SMS_HOOK_URL: smsHookUrl } as const)
-    .filter(([, url]) => url?.startsWith('http:') && isPublicHost(new URL(url).hostname))
-    .map(([name]) => ({
-      name: name as SettingName,
-      problem: 'must be an https URL unless it is in your own network',
-    }));
-
 /** One value for two purposes would leak the stronger one: these two are sent in requests. */
 const secretsDiffer: Rule = ({ vaultSecret, operatorSecret, metricsToken }) => {
   const faults: SettingFault[] = [];
@@ -169,16 +155,11 @@ const guardianIsAlone: Rule = ({ guardianPrivateKey: key, registrarPrivateKey, d
     .map(([, name]) => ({ name: 'GUARDIAN_PRIVATE_KEY', problem: `must differ from ${name}`, remedy }));
 };
 
-/** One address cannot be listened on twice, and an address alone starts no listener. */
-const adminListens: Rule = ({ host, port, adminHost, adminPort }, isSet) => {
-  if (adminPort === undefined)
-    return isSet('ADMIN_HOST') && !isSet('ADMIN_PORT')
-      ? [{ name: 'ADMIN_HOST', problem: 'has no effect without ADMIN_PORT', remedy: 'set ADMIN_PORT too' }]
-      : [];
-  return adminPort === port && adminPort !== 0 && adminHost === host
+/** One address cannot be listened on twice. */
+const adminListens: Rule = ({ host, port, adminHost, adminPort }) =>
+  adminPort !== undefined && adminPort !== 0 && adminPort === port && adminHost === host
     ? [{ name: 'ADMIN_PORT', problem: 'must differ from PORT' }]
     : [];
-};
 
 /** Receivers look for a signature of the sender's own domain (RFC 7489), and two thirds of a key sign nothing. */
 const mailsAreSigned: Rule = ({ emailProvider, emailFrom, dkimDomain, dkimSelector, dkimPrivateKey }, isSet) => {
@@ -213,8 +194,6 @@ export const RULES: readonly Rule[] = [
   witnessIsAnother,
   webhooksGoOut,
   tokensAreEncrypted,
-  backupsAreEncrypted,
-  hooksAreEncrypted,
   secretsDiffer,
   guardianIsAlone,
   guardianHasFactory,
@@ -223,18 +202,18 @@ export const RULES: readonly Rule[] = [
   mailsAreSigned,
 ];
 
-const WEBHOOK_SECRET = { remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' };
+/** How to get a value of a setting that must be set and is not: its row says it, or has an example. */
+export function remedyOf(name: SettingName): { readonly remedy?: string } {
+  const { remedy, example } = SETTINGS[name] as Setting;
+  if (remedy !== undefined) return { remedy };
+  return example === undefined ? {} : { remedy: `for instance ${/\s/.test(example) ? `"${example}"` : example}` };
+}
 
-const REMEDIES: { readonly [Name in SettingName]?: { readonly remedy: string } } = {
-  EMAIL_FROM: { remedy: 'for instance "Example <no-reply@example.com>"' },
-  SMS_COUNTRIES: {
-    remedy: 'name the countries of your users, for instance +1,+49; * allows every country, also the costly ones',
-  },
-  SMTP_URL: { remedy: 'for instance smtp://user:password@mail.example.com:587' },
-  EMAIL_HOOK_SECRET: WEBHOOK_SECRET,
-  SMS_HOOK_SECRET: WEBHOOK_SECRET,
-  WEBHOOK_SECRET,
-};
+/** Whether a setting, or its default, is more than unset, `none`, `false` or an empty list. */
+export function isThere(config: Partial<Config>, name: string): boolean {
+  const value = (config as Readonly<Record<string, unknown>>)[memberOf(name)];
+  return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0);
+}
 
 function isPublicUrl(url: string | undefined): boolean {
   return url !== undefined && URL.canParse(url) && !isLoopbackHost(new URL(url).hostname);

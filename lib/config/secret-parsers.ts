@@ -8,6 +8,11 @@ const SECRET_DISTINCT_BYTES_MIN = 8;
 /** The most secrets of a webhook, so that one can be rotated. */
 export const WEBHOOK_SECRETS_MAX = 4;
 
+/** How to make the keys of a webhook, and a secret that replicas share. */
+export const WEBHOOK_SECRET_REMEDY = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
+export const SHARED_SECRET_REMEDY =
+  'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32';
+
 // Parsers of secrets. Their messages describe the format and never contain the text.
 
 const SECRET_EXAMPLE = 'for instance from: openssl rand -hex 32';

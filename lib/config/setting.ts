@@ -8,12 +8,24 @@ export type Reading<T> = { readonly value: T } | { readonly problem: string };
 export type Parser<T> = (text: string | undefined) => Reading<T>;
 
 /** One setting. Its flag, its line of `vault config` and its row of docs/settings.md follow from it. */
-export interface Setting<T = unknown> {
+export interface Setting<T = unknown> extends Facts {
   readonly meaning: string;
   readonly parser: Parser<T>;
   readonly default?: Default;
   /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is shown. */
   readonly kind: 'plain' | 'secret' | 'endpoint';
+}
+
+/** Further facts of one setting; other settings are named by their variables. */
+export interface Facts {
+  /** A value for `vault help settings`, where the default is not one. A real secret never stands here. */
+  readonly example?: string;
+  /** The setting without which this one has no effect. */
+  readonly needs?: string;
+  /** The setting that must be set with this one. */
+  readonly requires?: string;
+  /** How to get a value, where it must be set; otherwise its example is shown. */
+  readonly remedy?: string;
 }
 
 /** A default: a text, or a function of the settings above it. */
@@ -25,18 +37,18 @@ interface Derived {
 }
 
 /** A setting that is shown in full. */
-export function plain<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('plain', meaning, parser, fallback);
+export function plain<T>(meaning: string, parser: Parser<T>, fallback?: Default, facts?: Facts): Setting<T> {
+  return setting('plain', meaning, parser, fallback, facts);
 }
 
 /** A secret: no flag, never printed. */
-export function secret<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('secret', meaning, parser, fallback);
+export function secret<T>(meaning: string, parser: Parser<T>, fallback?: Default, facts?: Facts): Setting<T> {
+  return setting('secret', meaning, parser, fallback, facts);
 }
 
 /** A URL that may contain a key: only its origin is printed. */
-export function endpoint<T>(meaning: string, parser: Parser<T>, fallback?: Default): Setting<T> {
-  return setting('endpoint', meaning, parser, fallback);
+export function endpoint<T>(meaning: string, parser: Parser<T>, fallback?: Default, facts?: Facts): Setting<T> {
+  return setting('endpoint', meaning, parser, fallback, facts);
 }
 
 /** A default that is derived from the settings above; `words` describe it in the documents. */
@@ -58,6 +70,7 @@ function setting<T>(
   meaning: string,
   parser: Parser<T>,
   fallback: Default | undefined,
+  facts: Facts | undefined,
 ): Setting<T> {
-  return { meaning, parser, kind, ...(fallback === undefined ? {} : { default: fallback }) };
+  return { meaning, parser, kind, ...(fallback === undefined ? {} : { default: fallback }), ...facts };
 }

@@ -22,7 +22,9 @@ const DATABASE_READ_AHEAD_MB = 1_024;
 const READ_AHEAD_MB_MAX = 1_048_576;
 
 const STORAGE = {
-  DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data'),
+  DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data', {
+    example: '/var/lib/vault',
+  }),
   DATABASE_URL: endpoint(
     'file: for the embedded database; libsql:, https: or wss: for Turso or a libSQL server',
     url.databaseUrl,
@@ -30,6 +32,7 @@ const STORAGE = {
       'file:<DATA_DIR>/vault.db',
       ({ DATA_DIR = '' }) => `file:${DATA_DIR.replace(/[%?#]/g, encodeURIComponent)}/vault.db`,
     ),
+    { example: 'libsql://vault-example.turso.io' },
   ),
   DATABASE_AUTH_TOKEN: secret('token of the libSQL server', parse.unsetOr(secrets.token(1))),
   DATABASE_WRITER: plain(
@@ -49,6 +52,7 @@ const STORAGE = {
     derived(
       `${limit.DATABASE_CACHE_MB}; where the event loop writes, a sixteenth of the memory, at most ${limit.DATABASE_CACHE_LARGEST_MB}`,
     ),
+    { example: '64' },
   ),
   DATABASE_MMAP_MB: count(
     'how much of the embedded database is mapped into memory, in MiB; 0 is nothing, read docs/operating.md first',
@@ -70,11 +74,13 @@ const KEYS = {
     'root secret: code pepper, operator DID and attestation key are derived from it',
     secrets.secretBytes,
     derived('generated into <DATA_DIR>/vault.secret'),
+    { remedy: secrets.SHARED_SECRET_REMEDY },
   ),
   OPERATOR_SECRET: secret(
     'bearer secret of the operator routes',
     parse.unsetOr(secrets.secretText),
     derived('generated into <DATA_DIR>/operator.secret'),
+    { remedy: secrets.SHARED_SECRET_REMEDY },
   ),
   ATTESTATION_SIGNING_KEY: secret(
     'attestation keys, separated by commas, the current one first',
@@ -87,6 +93,7 @@ const KEYS = {
     derived('did:web:<host of BASE_URL>', ({ BASE_URL = '' }) =>
       url.parseOrigin(BASE_URL) ? webDid(BASE_URL) : undefined,
     ),
+    { example: 'did:web:vault.example.com' },
   ),
   REGISTRAR_PRIVATE_KEY: secret(
     'key of the account that registers DIDs for others and pays for it',
@@ -106,29 +113,44 @@ const UPSTREAMS = {
   BUNDLER_URL: endpoint(
     "ERC-4337 bundler; may contain a provider's key and is never shown",
     parse.unsetOr(url.httpUrl),
+    undefined,
+    { example: 'https://bundler.example.com/rpc?key=…' },
   ),
   BUNDLER_EXTRA_METHODS: plain(
     'JSON-RPC methods forwarded in addition to the built-in ones; of sponsors pm_* alone',
     parse.bundlerMethods,
     '',
+    { example: 'example_estimateFees', needs: 'BUNDLER_URL' },
   ),
   SPONSOR_CONTEXT: plain(
     'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
     parse.unsetOr(parse.jsonObject),
+    undefined,
+    { example: '{"sponsorshipPolicyId":"sp_1"}', needs: 'BUNDLER_URL' },
   ),
   SPONSOR_CALLS: plain(
     'calls sponsored besides transfers of ether and USDC, the registry, and an account’s keys and recovery: a comma list of `0xaddress`, `0xaddress:0xselector` or `*`',
     parse.addedCalls,
     '',
+    { example: '0x036CbD53842c5426634e7929541eC2318f3dCF7e:0xa9059cbb', needs: 'BUNDLER_URL' },
   ),
-  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", parse.unsetOr(url.httpUrl)),
+  INDEXER_URL: endpoint("indexer to use instead of the vault's own follower", parse.unsetOr(url.httpUrl), undefined, {
+    example: 'https://indexer.example.com/graphql',
+  }),
   ...FOLLOWER_SETTINGS,
-  WEBHOOK_URL: endpoint('URL that events are posted to', parse.unsetOr(url.httpUrl)),
+  WEBHOOK_URL: endpoint('URL that events are posted to', parse.unsetOr(url.httpUrl), undefined, {
+    example: 'https://app.example.com/hooks/vault',
+    requires: 'WEBHOOK_SECRET',
+  }),
   WEBHOOK_SECRET: secret(
     'keys that sign webhooks (Standard Webhooks: whsec_ and base64), separated by commas, the current one first',
     parse.unsetOr(secrets.webhookSecrets(secrets.WEBHOOK_SECRETS_MAX)),
+    undefined,
+    { needs: 'WEBHOOK_URL', remedy: secrets.WEBHOOK_SECRET_REMEDY },
   ),
-  WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', parse.boolean, 'false'),
+  WEBHOOK_ALLOW_PRIVATE: plain('allows webhooks to private and loopback addresses', parse.boolean, 'false', {
+    needs: 'WEBHOOK_URL',
+  }),
 };
 
 const NAMES = {
@@ -136,27 +158,40 @@ const NAMES = {
     'identifiers that cannot be registered, besides the built-in ones',
     parse.identifiers,
     '',
+    { example: 'admin,press@example.com' },
   ),
-  EMAIL_LOCAL_DOMAINS: plain('mail domains without a dot that have addresses (localhost,intranet)', parse.domains, ''),
-  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', parse.domains, ''),
-  DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', parse.didMethods, ''),
+  EMAIL_LOCAL_DOMAINS: plain('mail domains without a dot that have addresses (localhost,intranet)', parse.domains, '', {
+    example: 'localhost,intranet',
+  }),
+  RESERVED_DOMAINS: plain('mail domains whose role addresses (admin@, …) cannot be registered', parse.domains, '', {
+    example: 'example.com',
+  }),
+  DID_METHODS: plain('DID methods accepted (key,web,…); all when empty', parse.didMethods, '', { example: 'key,pkh' }),
   SMS_COUNTRIES: plain(
     'country prefixes that SMS are sent to (+1,+49,…), or * for all; required if the provider charges for SMS',
     parse.countries,
     '',
+    {
+      example: '+1,+49',
+      remedy: 'name the countries of your users, for instance +1,+49; * allows every country, also the costly ones',
+    },
   ),
   ...ADMISSION_SETTINGS,
   ...APP_SETTINGS,
-  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, ''),
+  RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, '', {
+    example: 'https://shop.example',
+  }),
   APP_ORIGINS: plain(
     'further origins whose pages and apps may make passkey proofs (https://… or android:apk-key-hash:…)',
     url.appOrigins,
     '',
+    { example: 'https://app.example.com' },
   ),
   RP_IDS: plain(
     'RP IDs whose passkeys may make proofs; choose before the first sign-up, as accounts depend on it',
     url.rpIds,
     derived('host of BASE_URL', ({ BASE_URL = '' }) => defaultRpIds(BASE_URL)),
+    { example: 'example.com' },
   ),
 };
 
@@ -165,6 +200,7 @@ const OPERATION = {
     'networks that may read /metrics (CIDR, comma list), or none',
     url.networks(0),
     derived('loopback while BASE_URL is loopback, else none', whileLoopback),
+    { example: '127.0.0.1/32' },
   ),
   METRICS_TOKEN: secret('bearer token that may read /metrics', parse.unsetOr(secrets.token(16))),
   STREAM_TOKEN_TTL_SECONDS: count(

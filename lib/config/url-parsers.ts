@@ -1,7 +1,9 @@
 import type { Address } from 'ox/Address';
 import { checksum } from '../base/ethereum.ts';
 import { type Cidr, isLoopback, parseCidr, parseIp } from '../base/ip.ts';
+import { isPublicHost } from '../base/public-address.ts';
 import { listOf, parsed } from './parsers.ts';
+import type { Parser } from './setting.ts';
 
 // Parsers of hosts, origins, URLs, networks and contract addresses.
 
@@ -84,6 +86,15 @@ export const rpIds = parsed('must be hosts such as example.com, without https://
 export const httpUrl = parsed('must be an http(s) URL without user, password and fragment', (given) =>
   parseUrl(given, ['https:', 'http:'])?.href.replace(/\/+$/, ''),
 );
+
+/** An http(s) URL that is plain http in private networks alone: anyone on the way could read codes or backups. */
+export const ownOrHttpsUrl: Parser<string> = (text) => {
+  const reading = httpUrl(text);
+  if (!('value' in reading) || reading.value.startsWith('https:')) return reading;
+  return isPublicHost(new URL(reading.value).hostname)
+    ? { problem: 'must be an https URL unless it is in your own network' }
+    : reading;
+};
 
 /** An https URL without query and trailing slash, or null for `none`: pages link to it. */
 export const explorerUrl = parsed(

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { helpText, settingsText } from '../../../commands/cli/help.ts';
-import { exampleOf } from '../../../commands/cli/setting-examples.ts';
+import { exampleOf } from '../../../commands/cli/help-settings.ts';
 import { typeOf } from '../../../commands/cli/setting-types.ts';
 import { COMMANDS, loadCommands } from '../../../commands/index.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
@@ -90,7 +90,7 @@ test('every setting is explained, with type, default and an example that is acce
     expect(text).toMatch(/^ {2}type {5}\S/m);
     expect(text).toMatch(/^ {2}default {2}\S/m);
     const setting = SETTINGS[name] as Setting;
-    const example = exampleOf(name, setting.default);
+    const example = exampleOf(setting);
     if (example !== undefined) expect(setting.parser(example)).toHaveProperty('value');
     expect(typeOf(setting)).not.toMatch(/^must|undefined/);
   }
