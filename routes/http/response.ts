@@ -1,4 +1,4 @@
-import { asVaultError, ERROR_STATUS, type LimitState, VaultError } from '../../lib/base/error.ts';
+import { asVaultError, ERRORS, type LimitState, VaultError } from '../../lib/base/error.ts';
 import type { Config } from '../../lib/config/config.ts';
 
 /** The longest `X-Request-Id` that is taken over. */
@@ -73,7 +73,7 @@ const COMMON = {
 export function failureReply(error: unknown): Reply {
   const known = asVaultError(error);
   const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason } = known.details;
-  const status = ERROR_STATUS[known.code];
+  const status = ERRORS[known.code].status;
   const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));
   const refused = status === 429 ? { limit: limit?.name, retry_after: retryAfterSeconds } : {};

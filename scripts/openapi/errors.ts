@@ -1,5 +1,5 @@
 // Which errors an operation can answer: what its row names, and what its kind brings with it.
-import { ERROR_STATUS, type ErrorCode } from '../../lib/base/error.ts';
+import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import { isAdminPath } from '../../routes/http/admin.ts';
 import type { Route } from '../../routes/http/route.ts';
 import type { Json } from './schemas.ts';
@@ -31,9 +31,9 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
 /** The error words of an operation by status, with those of `EVERYWHERE` that share one. */
 export function errorsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
   const words = errorsOf(route);
-  const own = new Set([...words.map((word) => ERROR_STATUS[word]), ...Object.keys(route.answers).map(Number)]);
+  const own = new Set([...words.map((word) => ERRORS[word].status), ...Object.keys(route.answers).map(Number)]);
   const all = [...new Set([...words, ...EVERYWHERE])];
-  const entries = [...own].map((status) => [status, all.filter((word) => ERROR_STATUS[word] === status)] as const);
+  const entries = [...own].map((status) => [status, all.filter((word) => ERRORS[word].status === status)] as const);
   return new Map(entries.filter(([, found]) => found.length > 0).sort(([x], [y]) => x - y));
 }
 
@@ -59,7 +59,7 @@ export function sharedResponses(routes: readonly Route[]): Readonly<Record<strin
 /** The response with one of these words. */
 export function errorResponse(given: readonly ErrorCode[]): Json {
   const words = [...new Set(given)];
-  const status = ERROR_STATUS[words[0] ?? 'bad_request'];
+  const status = ERRORS[words[0] ?? 'bad_request'].status;
   // Not beside the reference: generators of clients drop what stands there.
   const own = { type: 'object', properties: { error: wordSchema(words) } };
   const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, own] };

@@ -1,5 +1,5 @@
 // The generated parts of docs/http.md: of each section its operations, with what they take and answer, and examples.
-import { ERROR_STATUS, type ErrorCode } from '../../lib/base/error.ts';
+import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import { isAdminPath } from '../../routes/http/admin.ts';
 import type { Answer } from '../../routes/http/describe.ts';
 import type { Fields } from '../../routes/http/fields.ts';
@@ -94,7 +94,7 @@ function errorsText({ errors = [], limit, security: who }: Route): string {
     ]),
   ];
   if (words.length === 0) return '';
-  const byStatus = Map.groupBy(words, (word) => ERROR_STATUS[word]);
+  const byStatus = Map.groupBy(words, (word) => ERRORS[word].status);
   const parts = [...byStatus].sort(([a], [b]) => a - b);
   return `Errors: ${parts.map(([status, own]) => `${status} ${own.map((word) => `\`${word}\``).join(', ')}`).join('; ')}.`;
 }

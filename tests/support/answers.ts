@@ -3,7 +3,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { ERROR_STATUS, type ErrorCode } from '../../lib/base/error.ts';
+import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import type { OpenApi } from '../../scripts/openapi/document.ts';
 import { closed } from './closed-schema.ts';
 
@@ -131,7 +131,7 @@ function escapeKey(key: string): string {
 /** An error that every request may be answered has the status of its word. */
 function misplaced(named: string, status: number, body: unknown): string | undefined {
   const word = (body as { readonly error: string }).error;
-  const expected = ERROR_STATUS[(/^\w+$/.test(word) ? word : 'bad_request') as ErrorCode];
+  const expected = ERRORS[(/^\w+$/.test(word) ? word : 'bad_request') as ErrorCode].status;
   return expected === status ? undefined : `${named}: ${word} has the status ${expected}`;
 }
 

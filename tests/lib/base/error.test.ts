@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { badRequest, ERROR_STATUS, VaultError } from '../../../lib/base/error.ts';
+import { badRequest, ERRORS, VaultError } from '../../../lib/base/error.ts';
+import type { ErrorWord } from '../../../lib/base/error-word.ts';
 
 test.each([
   [400, 'bad_request parse_error invalid_request invalid_params'],
@@ -19,12 +20,12 @@ test.each([
   [503, 'identifier_busy bundler_not_configured database_unavailable shutting_down'],
   [504, 'bundler_timeout'],
 ])('%i is the status of %s', (status, codes) => {
-  const table: Readonly<Record<string, number>> = ERROR_STATUS;
-  expect(codes.split(' ').filter((code) => table[code] !== status)).toEqual([]);
+  const table: Readonly<Record<string, ErrorWord>> = ERRORS;
+  expect(codes.split(' ').filter((code) => table[code]?.status !== status)).toEqual([]);
 });
 
 test('every word is lower case, and every status one of a failure', () => {
-  for (const [code, status] of Object.entries(ERROR_STATUS)) {
+  for (const [code, { status }] of Object.entries(ERRORS)) {
     expect(code).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
     expect([status >= 400 && status < 600, Number.isInteger(status)]).toEqual([true, true]);
   }

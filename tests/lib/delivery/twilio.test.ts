@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { ERROR_STATUS, type VaultError } from '../../../lib/base/error.ts';
+import { ERRORS, type VaultError } from '../../../lib/base/error.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createTwilio } from '../../../lib/delivery/twilio.ts';
 import {
@@ -114,7 +114,7 @@ describe('a send', () => {
   test('refused with 60200 names the identifier', async () => {
     world.faults.send = 60200;
     const { code, message } = await failure(open().twilio.send(newPhone(), 'en'));
-    expect([ERROR_STATUS[code], message]).toEqual([400, 'Invalid identifier']);
+    expect([ERRORS[code].status, message]).toEqual([400, 'Invalid identifier']);
   });
 
   test.each(unmapped(60200, 60202, 60203))('that meets %p has failed, and is made once', async (fault, cause) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ERROR_STATUS, type ErrorCode } from '../../../lib/base/error.ts';
+import { ERRORS, type ErrorCode } from '../../../lib/base/error.ts';
 import type { Route } from '../../../routes/http/route.ts';
 import { ROUTES } from '../../../routes/index.ts';
 import { openApiDocument, templateOf } from '../../../scripts/openapi/document.ts';
@@ -102,7 +102,7 @@ describe('the description of the API', () => {
 
   test('names every error that there is, but those of JSON-RPC', () => {
     const named = new Set<ErrorCode>([...EVERYWHERE, ...routes.flatMap(errorsOf)]);
-    const missing = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((word) => !named.has(word));
+    const missing = (Object.keys(ERRORS) as ErrorCode[]).filter((word) => !named.has(word));
     expect(missing.sort()).toEqual([...IN_JSON_RPC].sort());
   });
 });

@@ -1,17 +1,11 @@
 // docs/troubleshooting.md: each error word with its cause and what to do.
-import { ERROR_STATUS, type ErrorCode } from '../../lib/base/error.ts';
-import type { Route } from '../../routes/http/route.ts';
-import { ROUTES } from '../../routes/index.ts';
-import { EVERYWHERE, errorsOf } from '../openapi/errors.ts';
-import { FAILURES } from './failures.ts';
-import { REFUSALS } from './refusals.ts';
-import type { Trouble } from './trouble.ts';
-
-/** Each word once: a type holds it complete. */
-const TROUBLES: Readonly<Record<ErrorCode, Trouble>> = { ...REFUSALS, ...FAILURES };
+import { ERRORS, type ErrorCode } from '../lib/base/error.ts';
+import type { Route } from '../routes/http/route.ts';
+import { ROUTES } from '../routes/index.ts';
+import { EVERYWHERE, errorsOf } from './openapi/errors.ts';
 
 /** The place of the words in the document. */
-const BEGIN = '<!-- Written by `bun scripts/docs.ts` from scripts/troubleshooting/: change it there. -->';
+const BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/base/error.ts: change it there. -->';
 const END = '<!-- The end of what is written. -->';
 
 /** More operations than these are not named. */
@@ -23,17 +17,17 @@ export function withTroubles(document: string): string {
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)
     throw new Error('docs/troubleshooting.md has no place for the words');
-  const words = (Object.keys(ERROR_STATUS) as ErrorCode[]).sort();
+  const words = (Object.keys(ERRORS) as ErrorCode[]).sort();
   return `${before}${BEGIN}\n\n${words.map(entryOf).join('\n')}\n${END}${after}`;
 }
 
 function entryOf(word: ErrorCode): string {
-  const { cause, remedy } = TROUBLES[word];
+  const { status, cause, remedy } = ERRORS[word];
   const where = operationsOf(word);
   return [
     `### ${word}`,
     '',
-    ...wrapped(`**${ERROR_STATUS[word]}**${where}. ${cause}`),
+    ...wrapped(`**${status}**${where}. ${cause}`),
     '',
     ...wrapped(remedy),
     '',
