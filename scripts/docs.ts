@@ -1,5 +1,5 @@
 // bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
-// catalogue, the words of docs/troubleshooting.md, docs/mistakes.md, the weights of pages in docs/pages.md, and from the
+// catalogue, the words of docs/troubleshooting.md, the weights of pages in docs/pages.md, and from the
 // routes the operations in docs/http.md and the types of the client; a test fails when one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,10 +9,9 @@ import { LIMITS } from '../lib/limits/catalogue.ts';
 import { type Limit, SHARE_MIN } from '../lib/limits/limit.ts';
 import type { OtherTable } from '../lib/person/other-tables.ts';
 import { type PersonalTable, TABLES } from '../lib/person/table-store.ts';
-import { mistakesDocument } from './mistakes/table.ts';
 import { withReference } from './openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
-import { withTroubles } from './troubleshooting/document.ts';
+import { withTroubles } from './troubleshooting.ts';
 import { weighPages, withWeights } from './weights.ts';
 
 /** The text of docs/settings.md. */
@@ -133,7 +132,6 @@ if (import.meta.main) {
   await Bun.write(privacy, withPersonalTables(await privacy.text()));
   const troubleshooting = Bun.file(join(docs, 'troubleshooting.md'));
   await Bun.write(troubleshooting, withTroubles(await troubleshooting.text()));
-  await Bun.write(join(docs, 'mistakes.md'), mistakesDocument());
   const pages = Bun.file(join(docs, 'pages.md'));
   await Bun.write(pages, withWeights(await pages.text(), await weighPages()));
   const http = Bun.file(join(docs, 'http.md'));

@@ -130,11 +130,5 @@ export const FILES: readonly Mistake[] = [
   },
   { vars: { VAULT_SECRET_FILE: 'missing' }, says: ['VAULT_SECRET_FILE: missing cannot be read (ENOENT).'], exit: 2 },
   { vars: { VAULT_SECRET_FILE: 'empty' }, files: { empty: '' }, says: ['VAULT_SECRET_FILE: empty is empty.'], exit: 2 },
-  {
-    vars: { PORT_FILE: 'port' },
-    files: { port: '8787' },
-    says: ['PORT_FILE is not read, as PORT is no secret: set PORT itself'],
-    exit: 'goes on',
-  },
   { vars: { BRANDS: 'missing.json' }, says: ['BRANDS names a file that does not exist'], exit: 2 },
 ];

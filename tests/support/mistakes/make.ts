@@ -1,9 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/dev-stack/port.ts';
-import type { Mistake } from '../../scripts/mistakes/mistake.ts';
-import { temporaryFolder } from './databases.ts';
-import { resultOf, startUpstream } from './upstream.ts';
+import { freePort } from '../../../scripts/dev-stack/port.ts';
+import { temporaryFolder } from '../databases.ts';
+import { resultOf, startUpstream } from '../upstream.ts';
+import type { Mistake } from './mistake.ts';
 
 /** How long a warning may take to come. */
 const WARNING_MS = 60_000;

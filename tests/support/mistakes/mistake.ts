@@ -21,11 +21,3 @@ export interface Mistake {
   readonly says: readonly string[];
   readonly exit: Ending;
 }
-
-/** A public vault whose settings hold. */
-export const PUBLIC: Readonly<Record<string, string>> = {
-  BASE_URL: 'https://vault.example.com',
-  TRUSTED_PROXIES: '127.0.0.1/32',
-  EMAIL_PROVIDER: 'none',
-  SMS_PROVIDER: 'none',
-};
