@@ -200,7 +200,7 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepNotices(now),
     sweepClears(now),
     sweepBudgets(now),
-    sweepDeliveries(now, config.keepDeadWebhooksDays),
+    sweepDeliveries(now),
     sweepClaimIps(now),
     sweepJoins(now),
     sweepAuthorizationCodes(now),

@@ -49,6 +49,9 @@ const MANIFEST_CACHE = { 'cache-control': 'public, max-age=3600' };
 const ICON_CACHE = { 'cache-control': 'public, max-age=86400' };
 const ICON_SIZES = [48, 192, 512] as const;
 
+/** The most that one operation of /pay or /account may cost in network fees, in wei: 0.01 ether. More is not signed. */
+const PAY_FEE_MAX_WEI = 10n ** 16n;
+
 /** For the confirm page's own files. Never on `/pay`: browsers fetch it from the shop's origin, without CORS. */
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
@@ -131,7 +134,7 @@ export const payRoutes = [
       const relyingParty = { rpId: rpIdOf(config), rpName: brandOf(input.app ?? app).name, origin: baseUrl };
       const factories = { factory: config.hyperauthFactoryAddress, factory2: config.accountFactory2Address };
       const chain = { chainId, chain: chainName, entryPoint: entryPointAddress, ...factories, usdc: usdcAddress };
-      return json({ ...relyingParty, ...chain, explorer, feeMax: String(config.payMaxFee) });
+      return json({ ...relyingParty, ...chain, explorer, feeMax: String(PAY_FEE_MAX_WEI) });
     },
   }),
 

@@ -24,14 +24,7 @@ export function withTroubles(document: string): string {
 function entryOf(word: ErrorCode): string {
   const { status, cause, remedy } = ERRORS[word];
   const where = operationsOf(word);
-  return [
-    `### ${word}`,
-    '',
-    ...wrapped(`**${status}**${where}. ${cause}`),
-    '',
-    ...wrapped(remedy),
-    '',
-  ].join('\n');
+  return [`### ${word}`, '', ...wrapped(`**${status}**${where}. ${cause}`), '', ...wrapped(remedy), ''].join('\n');
 }
 
 /** Where a word comes from, if that is a few operations. */

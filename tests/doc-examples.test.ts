@@ -288,7 +288,7 @@ describe('docs/brand.md', () => {
     const { out, code } = shell(block('docs/brand.md', 'sh', 'openssl'), { cwd: folder });
     expect([code, Buffer.from(out, 'base64').length > 250]).toEqual([0, true]);
     const mail = { EMAIL_PROVIDER: 'smtp', EMAIL_FROM: 'Tea <tea@example.com>', SMTP_URL: 'smtps://mail.example.com' };
-    const signed = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 'vault2026', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
+    const signed = { DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
     const ended = await runProgram(['config'], { cwd: folder, vars: { ...vars, ...mail, ...signed } });
     expect([ended.code, ended.err]).toEqual([0, '']);
     expect(ended.out).toContain('example.com');

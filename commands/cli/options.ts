@@ -68,7 +68,6 @@ export const DATABASE_SETTINGS: readonly SettingName[] = ['DATA_DIR', 'DATABASE_
 export const BACKUP_PLACE_SETTINGS: readonly SettingName[] = [
   ...DATABASE_SETTINGS,
   'BACKUP_S3_ENDPOINT',
-  'BACKUP_S3_REGION',
   'BACKUP_S3_ACCESS_KEY_ID',
   'BACKUP_S3_SECRET_ACCESS_KEY',
 ];

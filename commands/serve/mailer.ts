@@ -1,4 +1,5 @@
 import type { Config } from '../../lib/config/config.ts';
+import { domainOfSender } from '../../lib/config/parsers.ts';
 import { UsageError } from '../cli/arguments.ts';
 import type { SmtpMailer } from '../mail/smtp.ts';
 
@@ -7,9 +8,10 @@ import type { SmtpMailer } from '../mail/smtp.ts';
  * `UsageError`.
  */
 export async function openMailer(config: Config): Promise<SmtpMailer | undefined> {
-  const { emailProvider, smtpUrl, dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey } = config;
+  const { emailProvider, emailFrom = '', smtpUrl, dkimSelector: selector, dkimPrivateKey: privateKey } = config;
   if (emailProvider !== 'smtp' || smtpUrl === undefined) return undefined;
-  const dkim = domain && selector && privateKey ? { domain, selector, privateKey } : undefined;
+  const domain = domainOfSender(emailFrom);
+  const dkim = domain && privateKey ? { domain, selector, privateKey } : undefined;
   const { smtpMailer } = await import('../mail/smtp.ts');
   try {
     return smtpMailer(smtpUrl, {}, dkim);

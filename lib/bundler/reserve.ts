@@ -6,6 +6,7 @@ import { selectIsRegistered } from '../holders/holders.ts';
 import { useForSponsorship } from '../limits/budgets.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { inGwei } from '../limits/gwei.ts';
+import { SPONSORED_PER_ACCOUNT_MAX } from '../limits/limit.ts';
 import { lastLimitReached, limitState } from '../limits/limits.ts';
 import { sharingNetwork } from '../limits/networks.ts';
 import type { Platform } from '../platform.ts';
@@ -58,7 +59,7 @@ export async function checkDayHasRoom(ctx: Ctx, standing: Standing, charge: Char
   const isNew = standing.reserved === undefined;
   const [[state], ofAccount, ofWei] = await Promise.all([
     isNew ? db.read(use.state) : [],
-    isNew ? db.read(selectAccountFull(reservation, config.sponsorAccountDailyMax)) : [],
+    isNew ? db.read(selectAccountFull(reservation, SPONSORED_PER_ACCOUNT_MAX)) : [],
     db.read(selectGweiFull(reservation, gweiBounds(config))),
   ]);
   const full = [
@@ -86,10 +87,10 @@ export async function reserve(
   const bounds = gweiBounds(config);
   const raised = isRaise && standing.reserved ? { ...standing.reserved, max: RAISES_MAX } : undefined;
   const results = await db.write(
-    insertSponsorship(reservation, bounds, use.room, config.sponsorAccountDailyMax),
+    insertSponsorship(reservation, bounds, use.room, SPONSORED_PER_ACCOUNT_MAX),
     ...use.spend,
     use.resets,
-    selectAccountFull(reservation, config.sponsorAccountDailyMax),
+    selectAccountFull(reservation, SPONSORED_PER_ACCOUNT_MAX),
     raiseSponsorship(reservation, bounds, raised),
     selectIsCovered(reservation),
     selectGweiFull(reservation, bounds),

@@ -123,7 +123,7 @@ const READ_ANYWAY: readonly string[] = ['SMS_COUNTRIES'];
 function unusedOf(channel: DeliveryChannel, config: Config, isSet: IsSet): SettingWarning[] {
   const { setting, providers } = channel;
   const chosen = chosenProvider(channel, config);
-  const names = new Set(providers.flatMap(({ needs }) => needs as readonly SettingName[]));
+  const names = new Set(providers.flatMap(({ needs, takes = [] }) => [...needs, ...takes] as readonly SettingName[]));
   const used = [...READ_ANYWAY, ...(chosen?.needs ?? []), ...(chosen?.takes ?? [])];
   const unused = [...names].filter((name) => isSet(name) && !used.includes(name));
   return unused.map((name) => {

@@ -4,13 +4,6 @@ import * as secrets from './secret-parsers.ts';
 import { endpoint, plain, secret } from './setting.ts';
 import * as url from './url-parsers.ts';
 
-const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
-const mailDomain = parse.matching(DOMAIN, 'must be a domain in lower case');
-const selector = parse.matching(
-  /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/i,
-  'must be a DKIM selector such as vault2026',
-);
-
 /** How codes reach people. */
 export const DELIVERY_SETTINGS = {
   EMAIL_PROVIDER: plain(
@@ -25,19 +18,16 @@ export const DELIVERY_SETTINGS = {
   SMTP_URL: secret('mail server, smtp://user:password@host:587 or smtps://…', parse.unsetOr(url.smtpUrl), undefined, {
     example: 'smtp://user:password@mail.example.com:587',
   }),
-  DKIM_DOMAIN: plain(
-    'domain that mails over SMTP are signed for (DKIM), that of EMAIL_FROM or above it',
-    parse.unsetOr(mailDomain),
-    undefined,
-    { example: 'example.com' },
+  DKIM_PRIVATE_KEY: secret(
+    'RSA key in PEM that signs mails over SMTP for the domain of EMAIL_FROM (DKIM)',
+    parse.unsetOr(secrets.pemKey),
   ),
   DKIM_SELECTOR: plain(
     'name of the DKIM key: its public half is at <selector>._domainkey.<domain>',
-    parse.unsetOr(selector),
-    undefined,
-    { example: 'vault2026' },
+    parse.matching(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/i, 'must be a DKIM selector such as vault2026'),
+    'vault',
+    { needs: 'DKIM_PRIVATE_KEY' },
   ),
-  DKIM_PRIVATE_KEY: secret('RSA key in PEM that signs mails', parse.unsetOr(secrets.pemKey)),
   RESEND_API_KEY: secret('key of the Resend API', parse.unsetOr(secrets.token(1))),
   RESEND_API_URL: endpoint('base URL of the Resend API', url.httpUrl, 'https://api.resend.com'),
   EMAIL_HOOK_URL: endpoint(

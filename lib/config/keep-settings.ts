@@ -6,15 +6,8 @@ const DAYS_MAX = 3_650;
 /** How long what nothing needs any more is kept. */
 export const KEEP_SETTINGS = {
   KEEP_EVENTS_DAYS: count('days for which events are kept', 7, 1, DAYS_MAX),
-  KEEP_DEAD_WEBHOOKS_DAYS: count('days for which webhooks are kept that could not be delivered', 14, 1, DAYS_MAX),
   KEEP_VERIFICATIONS_DAYS: count(
     'days after the last verification for which an identifier counts as verified; 0 is for good',
-    0,
-    0,
-    DAYS_MAX,
-  ),
-  KEEP_FAILED_REGISTRATIONS_DAYS: count(
-    'days for which registrations are kept that failed and were not relayed; 0 is for good',
     0,
     0,
     DAYS_MAX,

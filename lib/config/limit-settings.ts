@@ -49,11 +49,6 @@ export const LIMIT_SETTINGS = {
     parse.gwei,
     '10',
   ),
-  PAY_MAX_FEE: plain(
-    'most ether that one operation of /pay or /account may cost in network fees; more is never signed',
-    parse.ether,
-    '0.01',
-  ),
   SPONSOR_MAX_FEE: plain('most ether that one sponsored operation may cost its sponsor', parse.etherOfGas, '0.0005', {
     needs: 'BUNDLER_URL',
   }),
@@ -63,7 +58,6 @@ export const LIMIT_SETTINGS = {
   SPONSOR_DAILY_MAX: count('user operations sponsored per day', limit.SPONSOR_DAILY_MAX, 0, COUNT_MAX, {
     needs: 'BUNDLER_URL',
   }),
-  SPONSOR_ACCOUNT_DAILY_MAX: count('user operations of one account sponsored per day', 20),
   RATE_LIMIT_PROXY_PER_IP: count(
     'requests of one IP per minute that cause an upstream call',
     limit.RATE_LIMIT_PROXY_PER_IP,

@@ -18,6 +18,16 @@ const BY_OTHER_PROGRAMS: Readonly<Record<string, SettingName>> = {
   RESEND_KEY: 'RESEND_API_KEY',
 };
 
+/** Settings that are gone, and what to do instead. */
+const GONE: Readonly<Record<string, string>> = {
+  BACKUP_S3_REGION: 'set BACKUP_S3_ENDPOINT to the one of the region, or AWS_REGION for a service that is not Amazon',
+  DKIM_DOMAIN: 'remove it: mails are signed for the domain of EMAIL_FROM',
+  KEEP_DEAD_WEBHOOKS_DAYS: 'remove it: they are kept for 14 days',
+  KEEP_FAILED_REGISTRATIONS_DAYS: 'remove it: they are kept for 30 days',
+  PAY_MAX_FEE: 'remove it: an operation may cost 0.01 ether at most',
+  SPONSOR_ACCOUNT_DAILY_MAX: 'remove it: 20 operations of one account are sponsored a day',
+};
+
 /**
  * Kubernetes sets these for a service that is named vault, and many programs the others, which mean something else
  * there.
@@ -36,6 +46,8 @@ export function findNearMisses(names: readonly string[]): readonly SettingWarnin
   const known = new Map<string, number>(SETTING_NAMES.map((name) => [name, lettersOf(name)]));
   return names.flatMap((name) => {
     if (known.has(name.replace(/_FILE$/, '')) || known.has(name)) return misplacedFile(name);
+    const gone = GONE[name];
+    if (gone !== undefined) return [{ name, problem: 'is not a setting any more', remedy: gone }];
     if (OTHERS.test(name)) return [];
     const meant = meantBy(name, known);
     return meant === undefined ? [] : [{ name, problem: 'is not a setting', remedy: `did you mean ${meant}?` }];

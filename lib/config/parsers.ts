@@ -89,6 +89,11 @@ export const mailbox = matching(
   'must be a mail address or `Name <address>`',
 );
 
+/** The domain of a sender, in lower case: mails are signed for it. */
+export function domainOfSender(sender: string): string | undefined {
+  return /@([^@\s<>]+?)>?$/.exec(sender.trim())?.[1]?.toLowerCase();
+}
+
 /** A Twilio SID of one kind. */
 export const sid = (prefix: string) => matching(new RegExp(`^${prefix}[0-9A-Za-z]+$`), `must start with ${prefix}`);
 

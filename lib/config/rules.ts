@@ -161,22 +161,6 @@ const adminListens: Rule = ({ host, port, adminHost, adminPort }) =>
     ? [{ name: 'ADMIN_PORT', problem: 'must differ from PORT' }]
     : [];
 
-/** Receivers look for a signature of the sender's own domain (RFC 7489), and two thirds of a key sign nothing. */
-const mailsAreSigned: Rule = ({ emailProvider, emailFrom, dkimDomain, dkimSelector, dkimPrivateKey }, isSet) => {
-  const given = { DKIM_DOMAIN: dkimDomain, DKIM_SELECTOR: dkimSelector, DKIM_PRIVATE_KEY: dkimPrivateKey };
-  const names = Object.keys(given) as (keyof typeof given)[];
-  if (!names.some(isSet)) return [];
-  const missing = names.filter((name) => !isSet(name));
-  if (missing.length > 0)
-    return missing.map((name) => ({ name, problem: 'must be set with the other settings of DKIM' }));
-  const problem = 'has no effect unless EMAIL_PROVIDER is smtp';
-  if (emailProvider !== undefined && emailProvider !== 'smtp') return [{ name: 'DKIM_DOMAIN', problem }];
-  const host = /@([^\s<>@]+)>?$/.exec(emailFrom ?? '')?.[1]?.toLowerCase();
-  if (host === undefined || dkimDomain === undefined) return [];
-  const isAligned = host === dkimDomain || host.endsWith(`.${dkimDomain}`);
-  return isAligned ? [] : [{ name: 'DKIM_DOMAIN', problem: 'must be the domain of EMAIL_FROM, or one above it' }];
-};
-
 /** Nobody could read a button, or see a link. */
 const brandIsReadable: Rule = ({ brandColor }) =>
   brandColor?.fault ? [{ name: 'BRAND_COLOR', ...brandColor.fault }] : [];
@@ -199,7 +183,6 @@ export const RULES: readonly Rule[] = [
   guardianHasFactory,
   adminListens,
   brandIsReadable,
-  mailsAreSigned,
 ];
 
 /** How to get a value of a setting that must be set and is not: its row says it, or has an example. */

@@ -27,6 +27,7 @@ export interface SmtpSettings {
 export const smtp = {
   name: 'smtp',
   needs: ['SMTP_URL', 'EMAIL_FROM'],
+  takes: ['DKIM_PRIVATE_KEY', 'DKIM_SELECTOR'],
   remedy: 'check SMTP_URL: host, port, user and password',
   create(outside: DeliveryContext<MailSettings> & { readonly mail?: Mailer | undefined }) {
     const { mail: mailer, clock } = outside;

@@ -6,12 +6,8 @@ import type { Sight } from './host.ts';
 /** The most names that are asked on the way from the domain up. */
 const NAMES_MAX = 8;
 
-/** Checks the DMARC record that holds for a domain, and that `dkimDomain` is aligned with it. */
-export async function checkDmarc(
-  { txt }: Pick<Sight, 'txt'>,
-  domain: string,
-  dkimDomain: string | undefined,
-): Promise<Finding> {
+/** Checks the DMARC record that holds for a domain. The vault signs for that domain itself, so it is always aligned. */
+export async function checkDmarc({ txt }: Pick<Sight, 'txt'>, domain: string): Promise<Finding> {
   const found = await findRecord(txt, domain);
   const proposal = `v=DMARC1; p=quarantine; rua=mailto:postmaster@${domain}`;
   if (!found)
@@ -29,12 +25,6 @@ export async function checkDmarc(
   const policy = (isOwn ? undefined : tags.get('sp')) ?? tags.get('p') ?? '';
   if (!['none', 'quarantine', 'reject'].includes(policy))
     return fail('dmarc', `the DMARC record at ${at} has no policy (p=)`, publish);
-  if (tags.get('adkim') === 's' && dkimDomain !== undefined && dkimDomain !== domain)
-    return fail(
-      'dmarc',
-      `the DMARC record at ${at} is strict (adkim=s), and mails are signed for ${dkimDomain}, not for ${domain}`,
-      `set DKIM_DOMAIN to ${domain}, or change adkim to r`,
-    );
   if (policy === 'none')
     return warn(
       'dmarc',

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { domainOfSender } from '../config/parsers.ts';
 import { isLoopbackHost } from '../config/url-parsers.ts';
 import { checkDkim } from './dkim.ts';
 import { checkDmarc } from './dmarc.ts';
@@ -9,7 +10,7 @@ import { checkSpf } from './spf.ts';
 /** Checks of what receivers ask DNS about the domain of `EMAIL_FROM`: SPF, DKIM and DMARC. */
 export function mailDnsChecks({ config, host }: Examined): readonly DoctorCheck[] {
   const { emailProvider, emailFrom } = config;
-  const domain = domainOf(emailFrom ?? '');
+  const domain = domainOfSender(emailFrom ?? '');
   if (!SENT.includes(emailProvider) || domain === undefined) return [];
   const check = (name: CheckName, look: (sight: Sight) => Promise<Finding>): DoctorCheck => ({
     name,
@@ -20,11 +21,10 @@ export function mailDnsChecks({ config, host }: Examined): readonly DoctorCheck[
     return [check('spf', async () => skip('spf', `${domain} is a name for examples: nothing is asked about it`))];
   // Others send from addresses of their own, and sign with keys of their own.
   const isOwn = emailProvider === 'smtp';
-  const dkimDomain = isOwn ? config.dkimDomain : undefined;
   return [
     ...(isOwn ? [check('spf', (sight) => checkSpf(sight, domain, mailHostOf(config)))] : []),
-    ...(isOwn ? [check('dkim', (sight) => lookForKey(sight, config))] : []),
-    check('dmarc', (sight) => checkDmarc(sight, domain, dkimDomain)),
+    ...(isOwn ? [check('dkim', (sight) => lookForKey(sight, domain, config))] : []),
+    check('dmarc', (sight) => checkDmarc(sight, domain)),
   ];
 }
 
@@ -33,23 +33,20 @@ const SENT = ['smtp', 'resend', 'hook'];
 /** RFC 2606, RFC 6761 and RFC 6762: no receiver is there. */
 const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|internal|example\.(?:com|net|org))$/;
 
-function domainOf(mailbox: string): string | undefined {
-  return /@([^@\s<>]+?)>?$/.exec(mailbox.trim())?.[1]?.toLowerCase();
-}
-
 /** The host that SPF would list; the server on this machine has no name there. */
 function mailHostOf({ smtpUrl = '' }: Config): string {
   const host = URL.canParse(smtpUrl) ? new URL(smtpUrl).hostname : '';
   return isLoopbackHost(host) ? '' : host;
 }
 
-async function lookForKey(sight: Sight, { dkimDomain, dkimSelector, dkimPrivateKey }: Config): Promise<Finding> {
-  if (dkimDomain === undefined || dkimSelector === undefined || dkimPrivateKey === undefined)
-    return skip('dkim', 'the vault signs no mails (DKIM_DOMAIN); the server of SMTP_URL may');
+async function lookForKey(sight: Sight, domain: string, config: Config): Promise<Finding> {
+  const { dkimSelector: selector, dkimPrivateKey } = config;
+  if (dkimPrivateKey === undefined)
+    return skip('dkim', 'the vault signs no mails (DKIM_PRIVATE_KEY); the server of SMTP_URL may');
   const publicKey = sight.publicKeyOf(dkimPrivateKey);
   if (publicKey === undefined)
     return fail('dkim', 'DKIM_PRIVATE_KEY cannot be read', 'set it to an RSA key in PEM of at least 2048 bits');
-  return checkDkim(sight, { domain: dkimDomain, selector: dkimSelector, publicKey });
+  return checkDkim(sight, { domain, selector, publicKey });
 }
 
 function silent(error: unknown): string {

@@ -129,6 +129,9 @@ export const RELAY_LIMITS = {
   },
 } as const;
 
+/** A person at a shop or a game makes fewer; a script that empties the deposit makes more. */
+export const SPONSORED_PER_ACCOUNT_MAX = 20;
+
 /** What sponsored operations may cost, and then have. */
 const GWEI_SHARE = { of: { gweiOf: 'sponsorDailyWei' }, share: true, atLeast: 'sponsorMaxFee' } as const;
 const GWEI = { table: 'sponsorships', at: 'sponsored_at', uses: 'gwei' } as const;
@@ -149,7 +152,7 @@ export const SPONSOR_LIMITS = {
   ),
   'sponsorships-per-account': {
     counts: 'user operations of one account sponsored',
-    max: 'sponsorAccountDailyMax',
+    max: SPONSORED_PER_ACCOUNT_MAX,
     windowSeconds: DAY,
     bucket: 'account',
     error: 'sponsor_limit_reached',

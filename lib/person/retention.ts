@@ -37,12 +37,15 @@ function kindsOf(config: Ctx['config']): readonly Forgotten[] {
   return (Object.keys(FORGETTINGS) as Forgotten[]).filter((kind) => daysOf(config, kind) > 0);
 }
 
+/** Nobody asks about a registration that failed a month ago, and it holds an address. */
+const FAILED_REGISTRATIONS_KEEP_DAYS = 30;
+
 /** 0 is for good. What a limit counts stays as long as it does. */
 function daysOf(config: Ctx['config'], kind: Forgotten): number {
-  const { keepVerificationsDays, keepFailedRegistrationsDays, keepIpsDays } = config;
+  const { keepVerificationsDays, keepIpsDays } = config;
   const { registrationsPerIpWindowSeconds: window } = config;
   if (kind === 'verifications') return keepVerificationsDays;
-  if (kind === 'failedRegistrations') return keepFailedRegistrationsDays;
+  if (kind === 'failedRegistrations') return FAILED_REGISTRATIONS_KEEP_DAYS;
   if (kind === 'networksOfRelays' || keepIpsDays === 0) return keepIpsDays;
   return window === 0 ? 0 : Math.max(keepIpsDays, (window * 1000) / DAY_MS);
 }

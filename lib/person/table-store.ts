@@ -67,7 +67,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   registrations: {
     about: 'a registration of the identifier with DID, account and passkey',
-    kept: 'for good; failed ones for `KEEP_FAILED_REGISTRATIONS_DAYS`',
+    kept: 'for good; failed ones for 30 days',
     erasure: 'unlinked',
     why: 'a live one keeps DID, account and credential: else another could claim the credential; so does one that has a relay',
     where: `id IN ${REGISTRATIONS_OF}`,
@@ -198,7 +198,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   webhook_deliveries: {
     about: 'a copy of an event, to be posted',
-    kept: 'a day once delivered, `KEEP_DEAD_WEBHOOKS_DAYS` once dead',
+    kept: 'a day once delivered, 14 days once dead',
     erasure: 'unlinked',
     why: 'it is posted without the masked identifier',
     where: IN_DATA,

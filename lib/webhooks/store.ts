@@ -6,8 +6,9 @@ import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
 import { ASKED_TO_WAIT, longestPause, WEBHOOK_GROWING_PAUSES, WEBHOOK_RETRY_MAX_MS } from './retries.ts';
 
-/** How long rows are kept after delivery. */
+/** How long rows are kept after delivery, and after they were given up. */
 export const WEBHOOK_DELIVERED_KEEP_MS = DAY_MS;
+export const WEBHOOK_DEAD_KEEP_MS = 14 * DAY_MS;
 
 /** `queued`: waits for its next attempt. `delivered`: the receiver answered 2xx. `dead`: given up. */
 export const WEBHOOK_STATUSES = ['queued', 'delivered', 'dead'] as const;
@@ -176,11 +177,11 @@ export function selectDeliveries(status: WebhookStatus | null, before: number, l
 }
 
 /** Deletes old delivered and dead deliveries; queued ones are kept. */
-export function sweepDeliveries(now: number, deadDays: number): Statement {
+export function sweepDeliveries(now: number): Statement {
   return {
     sql: `DELETE FROM webhook_deliveries WHERE event_id IN (SELECT event_id FROM webhook_deliveries
       WHERE (status = 'delivered' AND settled_at <= :delivered) OR (status = 'dead' AND settled_at <= :dead) LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { delivered: now - WEBHOOK_DELIVERED_KEEP_MS, dead: now - deadDays * DAY_MS },
+    args: { delivered: now - WEBHOOK_DELIVERED_KEEP_MS, dead: now - WEBHOOK_DEAD_KEEP_MS },
   };
 }
 

@@ -38,7 +38,9 @@ test('docs/troubleshooting.md is what `bun scripts/docs.ts` writes, with an entr
     word,
     Number(status),
   ]);
-  expect(Object.fromEntries(entries)).toEqual(Object.fromEntries(Object.entries(ERRORS).map(([word, { status }]) => [word, status])));
+  expect(Object.fromEntries(entries)).toEqual(
+    Object.fromEntries(Object.entries(ERRORS).map(([word, { status }]) => [word, status])),
+  );
   expect(entries).toHaveLength(Object.keys(ERRORS).length);
 });
 

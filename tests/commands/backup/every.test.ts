@@ -200,7 +200,7 @@ test('while its bucket is away, refuses or cuts it off it goes on, removes nothi
   const { accessKeyId, secretAccessKey, region } = bucket.credentials;
   const vars = {
     BACKUP_S3_ENDPOINT: bucket.url,
-    BACKUP_S3_REGION: region,
+    AWS_REGION: region,
     BACKUP_S3_ACCESS_KEY_ID: accessKeyId,
     BACKUP_S3_SECRET_ACCESS_KEY: secretAccessKey,
   };

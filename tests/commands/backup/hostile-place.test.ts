@@ -28,7 +28,7 @@ afterEach(async () => {
 const at = (name: string) => join(folder.path, name);
 const vars = () => ({
   BACKUP_S3_ENDPOINT: bucket.url,
-  BACKUP_S3_REGION: bucket.credentials.region,
+  AWS_REGION: bucket.credentials.region,
   BACKUP_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
   BACKUP_S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
 });

@@ -39,7 +39,7 @@ afterEach(async () => {
 const at = (name: string) => join(folder.path, name);
 const bucketVars = () => ({
   BACKUP_S3_ENDPOINT: bucket.url,
-  BACKUP_S3_REGION: bucket.credentials.region,
+  AWS_REGION: bucket.credentials.region,
   BACKUP_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
   BACKUP_S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
 });
@@ -224,7 +224,7 @@ describe('a bucket', () => {
 
   test.each<[string, Record<string, string>, string]>([
     ['another key', { BACKUP_S3_SECRET_ACCESS_KEY: 'another' }, 'the bucket cannot be used: SignatureDoesNotMatch'],
-    ['another region', { BACKUP_S3_REGION: 'mars' }, 'the bucket cannot be used: AuthorizationHeaderMalformed'],
+    ['another region', { AWS_REGION: 'mars' }, 'the bucket cannot be used: AuthorizationHeaderMalformed'],
     [
       'a session token of another key',
       { AWS_SESSION_TOKEN: 'x' },

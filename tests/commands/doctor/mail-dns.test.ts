@@ -20,7 +20,7 @@ const publicHalf = ({ publicKey }: ReturnType<typeof newKey>) =>
 describe('what DNS says of EMAIL_FROM', () => {
   const key = newKey();
   const signed = {
-    ...{ DKIM_DOMAIN: DOMAIN, DKIM_SELECTOR: 'vault2026' },
+    DKIM_SELECTOR: 'vault2026',
     DKIM_PRIVATE_KEY: key.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim().replaceAll('\n', '\\n'),
   };
   const good: Zone = {
@@ -155,10 +155,8 @@ describe('what DNS says of EMAIL_FROM', () => {
     expect(of(await look(), 'dmarc')).toStartWith(words);
   });
 
-  test('a strict policy wants the domain of EMAIL_FROM itself in the signature', async () => {
+  test('a strict policy is met, as the signature is of the domain of EMAIL_FROM; two records are none', async () => {
     server.zone[`_dmarc.${DOMAIN}`] = ['v=DMARC1; p=reject; adkim=s'];
-    const above = { ...signed, DKIM_DOMAIN: 'tea-house.org' };
-    expect(of(await look(above), 'dmarc')).toContain('is strict (adkim=s), and mails are signed for tea-house.org');
     expect(of(await look(), 'dmarc')).toStartWith('ok');
     server.zone[`_dmarc.${DOMAIN}`] = ['v=DMARC1; p=reject', 'v=DMARC1; p=none'];
     expect(of(await look(), 'dmarc')).toStartWith('fail there are 2 DMARC records');

@@ -44,7 +44,6 @@ const settings = (max = 3) => ({
   ...chainVars(node.url, contracts),
   BUNDLER_URL: upstream.url,
   SPONSOR_DAILY_MAX: String(max),
-  SPONSOR_ACCOUNT_DAILY_MAX: '1000',
   RATE_LIMIT_PROXY_PER_IP: '100000',
 });
 
@@ -202,19 +201,24 @@ describe('SPONSOR_DAILY_MAX', () => {
 
   test('one IPv4 address, or one /48, takes at most 5 % of the day; everybody else goes on (M3)', async () => {
     const own = await startVault(settings(1000));
-    const flood = (from: (n: number) => string, first: number) =>
+    // Twenty operations of each account, which is what one account has.
+    const accounts = await Promise.all(
+      Array.from({ length: 9 }, () => openAccount(chain.rpc, contracts, createPasskey())),
+    );
+    const flood = (from: (n: number) => string, turn: number) =>
       Promise.all(
-        Array.from({ length: 60 }, (_, n) =>
-          ask(draft(alice, toQuantity(BigInt(first + n))), undefined, own.from(from(n))),
-        ),
+        Array.from({ length: 60 }, (_, n) => {
+          const account = accounts[turn * 3 + Math.floor(n / 20)] ?? alice;
+          return ask(draft(account, toQuantity(BigInt(n))), undefined, own.from(from(n)));
+        }),
       );
     const yes = (replies: Awaited<ReturnType<typeof flood>>) => replies.filter(({ body }) => body.result !== undefined);
     const one = await flood(() => '203.0.113.7', 0);
     expect(yes(one)).toHaveLength(50);
     const data = { kind: 'throttled', limit: 'sponsorships-per-network', retry_after: 86_400 };
     expect(one.find(({ body }) => body.error)?.body.error).toEqual({ ...limited(), data });
-    expect(yes(await flood((n) => `2001:db8:1:${n.toString(16)}::1`, 100))).toHaveLength(50);
-    expect(yes(await flood((n) => `198.51.100.${n}`, 200))).toHaveLength(60);
+    expect(yes(await flood((n) => `2001:db8:1:${n.toString(16)}::1`, 1))).toHaveLength(50);
+    expect(yes(await flood((n) => `198.51.100.${n}`, 2))).toHaveLength(60);
     await own.stop();
   });
 

@@ -25,6 +25,16 @@ test('a file for what is no secret would be ignored', () => {
   ]);
 });
 
+test('a setting that is gone is answered with what holds now', () => {
+  expect(findNearMisses(['DKIM_DOMAIN'])).toEqual([
+    {
+      name: 'DKIM_DOMAIN',
+      problem: 'is not a setting any more',
+      remedy: 'remove it: mails are signed for the domain of EMAIL_FROM',
+    },
+  ]);
+});
+
 test('settings, and what systems, shells, containers and build machines set, are near nothing', () => {
   const others = `PATH HOME USER SHELL TERM LANG LC_ALL PWD OLDPWD SHLVL LOGNAME MAIL HOSTNAME HOSTTYPE OSTYPE TZ TMPDIR
     EDITOR PAGER DISPLAY COLUMNS LINES COLORTERM NO_COLOR FORCE_COLOR LS_COLORS SSH_AUTH_SOCK SSH_CLIENT SSH_TTY _

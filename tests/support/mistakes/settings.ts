@@ -1,5 +1,4 @@
-import { findWarnings } from '../../../commands/setup/warnings.ts';
-import { describeWarning } from '../../../commands/setup/warnings.ts';
+import { describeWarning, findWarnings } from '../../../commands/setup/warnings.ts';
 import { ConfigError, describeFault, readConfig } from '../../../lib/config/config.ts';
 import type { Mistake } from './mistake.ts';
 
@@ -7,6 +6,8 @@ type Texts = Readonly<Record<string, string>>;
 
 const ORIGIN = 'https://vault.example.com';
 const SECRET = '0123456789abcdef'.repeat(4);
+/** What the program makes by itself where none is set. */
+const ROOT = 'fedcba9876543210'.repeat(4);
 
 /** Settings that the program refuses. What it has to say is read off the parsers and the rules. */
 export const REFUSED: readonly Mistake[] = [
@@ -87,7 +88,7 @@ export const WARNED: readonly Mistake[] = [
 
 function refused(done: string, vars: Texts): Mistake {
   try {
-    readConfig({ VAULT_SECRET: SECRET, ...vars });
+    readConfig({ VAULT_SECRET: ROOT, ...vars });
   } catch (error) {
     if (error instanceof ConfigError) return { done, vars, says: error.faults.map(describeFault), exit: 2 };
     throw error;
@@ -96,7 +97,7 @@ function refused(done: string, vars: Texts): Mistake {
 }
 
 function warned(done: string, vars: Texts): Mistake {
-  const config = readConfig({ VAULT_SECRET: SECRET, ...vars });
+  const config = readConfig({ VAULT_SECRET: ROOT, ...vars });
   const sources = Object.fromEntries(Object.keys(vars).map((name) => [name, 'environment']));
   return { done, vars, says: findWarnings({ config, sources }, vars).map(describeWarning), exit: 'goes on' };
 }
