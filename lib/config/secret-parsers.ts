@@ -8,8 +8,10 @@ const SECRET_DISTINCT_BYTES_MIN = 8;
 /** The most secrets of a webhook, so that one can be rotated. */
 export const WEBHOOK_SECRETS_MAX = 4;
 
-/** How to make the keys of a webhook, and a secret that replicas share. */
+/** How to make the keys of a webhook. */
 export const WEBHOOK_SECRET_REMEDY = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
+
+/** How to make a secret that replicas share. */
 export const SHARED_SECRET_REMEDY =
   'use the same 32 random bytes on every replica, made once with: openssl rand -hex 32';
 
