@@ -1,31 +1,51 @@
-import { closeSync, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const POLL_MS = 20;
 
 /**
  * Does a thing once for all the test files of a run (`scripts/testing/run.ts`); a file that runs alone does it for
- * itself.
+ * itself. If the process that makes it is killed, another one makes it again.
  */
 export async function oncePerRun(name: string, make: () => Promise<unknown>): Promise<void> {
   const folder = process.env['TEST_RUN_DIR'];
   if (folder === undefined) return void (await make());
   const mark = join(folder, name);
-  if (takeMark(`${mark}.begun`)) {
-    const result = await make().then(() => '', String);
-    // A reader never sees half of it.
-    writeFileSync(`${mark}.draft`, result);
-    renameSync(`${mark}.draft`, `${mark}.result`);
+  for (let turn = 0; !existsSync(`${mark}.result`); turn++) {
+    if (takeMark(`${mark}.maker${turn}`)) {
+      const result = await make().then(() => '', String);
+      // A reader never sees half of it.
+      writeFileSync(`${mark}.draft`, result);
+      renameSync(`${mark}.draft`, `${mark}.result`);
+    } else await endOf(`${mark}.maker${turn}`, `${mark}.result`);
   }
-  while (!existsSync(`${mark}.result`)) await Bun.sleep(POLL_MS);
   const problem = await Bun.file(`${mark}.result`).text();
   if (problem !== '') throw new Error(`${name}, made once a run: ${problem}`);
 }
 
-/** False when another process has it. */
+/** Writes the number of this process there, whole from the first moment. False when another process has it. */
 function takeMark(path: string): boolean {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
   try {
-    closeSync(openSync(path, 'wx'));
+    linkSync(own, path);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(own);
+  }
+}
+
+/** Waits until the result is there, or its maker is gone. */
+async function endOf(mark: string, result: string): Promise<void> {
+  const maker = Number(readFileSync(mark, 'utf8'));
+  while (!existsSync(result) && isAlive(maker)) await Bun.sleep(POLL_MS);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
     return true;
   } catch {
     return false;
