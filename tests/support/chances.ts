@@ -4,7 +4,6 @@
 /** `Bun.sleep` of 10 ms and more. Wait by `until` for what is asserted; a pause within a loop of one's own counts too. */
 export const SLEEPS: Readonly<Record<string, number>> = {
   'bench/frame/load': 1,
-  'client/vault/events': 1,
   'client/vault/register-code': 1,
   'commands/backup/every': 1,
   'commands/backup/restore': 1,

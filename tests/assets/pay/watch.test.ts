@@ -7,7 +7,7 @@ import type { Operation } from '../../../client/wallet/operation.ts';
 import { paymentRecord } from '../../support/payment-record.ts';
 
 const HASH = `0x${'0a'.repeat(32)}` as const;
-const real = globalThis.fetch;
+const real = { fetch: globalThis.fetch, setTimeout: globalThis.setTimeout };
 /** What the vault answers to `/pay/outcome`, in turn; the last one for good. A number is a status of failure. */
 let outcomes: (Outcome | number)[];
 /** The queries of `/pay/outcome`. */
@@ -17,6 +17,8 @@ let sent: number;
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
   [asked, sent] = [[], 0];
+  // Between two looks no time has to pass.
+  globalThis.setTimeout = ((act: () => void) => real.setTimeout(act)) as typeof setTimeout;
   globalThis.fetch = (async (path: string) => {
     if (path.startsWith('/api/bundler')) {
       sent++;
@@ -29,7 +31,7 @@ beforeEach(() => {
   }) as typeof fetch;
 });
 afterEach(() => {
-  globalThis.fetch = real;
+  Object.assign(globalThis, real);
 });
 
 const payment = paymentRecord({

@@ -7,6 +7,7 @@ import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts
 let t: TestVault;
 let line: ReturnType<typeof faultyFetch>;
 let end: AbortController;
+const ends: (() => unknown)[] = [];
 beforeEach(async () => {
   t = await startVault({ MAX_VERIFY_SENDS_PER_IP: '1000' });
   line = faultyFetch();
@@ -14,12 +15,36 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   end.abort();
+  for (const one of ends.splice(0)) one();
   await t.stop();
 });
 
 const operatorSecret = VAULT_SECRET.replace('00', 'ff');
 const client = () => createClient({ url: t.url, operatorSecret, fetch: line.fetch, storage: null });
 const mint = async () => (await client().call('POST /v1/console/token', { app: 'default' })).token;
+/** A silence after which a connection is broken, and its timers, which end when the test says. */
+const SILENCE_SECONDS = 77;
+function holdSilence() {
+  const held = new Map<unknown, () => void>();
+  const { setTimeout: begin, clearTimeout: end } = globalThis;
+  const hold = (act: () => void, ms: number) => {
+    if (ms !== SILENCE_SECONDS * 1000) return begin(act, ms);
+    const timer = {};
+    held.set(timer, act);
+    return timer;
+  };
+  const free = (timer: Parameters<typeof end>[0]) => {
+    if (!held.delete(timer)) end(timer);
+  };
+  Object.assign(globalThis, { setTimeout: hold, clearTimeout: free });
+  ends.push(() => Object.assign(globalThis, { setTimeout: begin, clearTimeout: end }));
+  return held;
+}
+
+function endSilence(held: ReturnType<typeof holdSilence>): void {
+  for (const over of held.values()) over();
+}
+
 let people = 0;
 /** Makes an event, `code.sent`. */
 const send = () => client().verify.send({ identifier: `reader${++people}@example.com`, channel: 'email' });
@@ -106,28 +131,30 @@ test('where the vault restarts, the way to the token too, the same token serves 
     return mint();
   };
   let isDown = false;
+  let refused = 0;
   let opened = 0;
+  const cut = new AbortController();
   line.trouble = async (request, pass) => {
-    if (isDown) return broken();
+    if (isDown) {
+      refused++;
+      return broken();
+    }
     const response = await pass();
     if (!request.url.includes('/events')) return response;
     opened++;
-    // The stream of a vault that stops ends, and so do the next tries.
+    // The stream of a vault that stops ends, and so does the next try.
     if (opened > 1) return response;
-    setTimeout(() => {
-      isDown = true;
-      cut.abort();
-      setTimeout(() => {
-        isDown = false;
-      }, 1500);
-    }, 50);
-    const cut = new AbortController();
     const body = response.body?.pipeThrough(new TransformStream(), { signal: cut.signal });
     return new Response(body as never, { status: 200, headers: response.headers });
   };
   await send();
-  const reading = read(2, next);
-  await until('the vault is away', () => isDown);
+  const seen: VaultEvent[] = [];
+  const reading = read(2, next, {}, seen);
+  await until('the stream is open', () => seen.length === 1);
+  isDown = true;
+  cut.abort();
+  await until('the vault was asked while it was away', () => refused > 0);
+  isDown = false;
   const direct = createClient({ url: t.url, storage: null });
   await direct.verify.send({ identifier: 'restart@example.com', channel: 'email' });
   expect((await reading).length).toBe(2);
@@ -156,8 +183,10 @@ test('a connection on which nothing comes is opened again', async () => {
     return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
   };
   await send();
-  // What comes is there within two seconds on a busy machine, too.
-  expect((await read(1, await mint(), { silenceSeconds: 2 })).length).toBe(1);
+  const held = holdSilence();
+  const reading = read(1, await mint(), { silenceSeconds: SILENCE_SECONDS });
+  await until('another connection', () => opened === 2 || void endSilence(held));
+  expect((await reading).length).toBe(1);
   expect(opened).toBe(2);
 });
 
@@ -168,18 +197,25 @@ test('a connection whose answer never begins is opened again', async () => {
     return new Promise<never>(() => undefined);
   };
   await send();
-  expect((await read(1, await mint(), { silenceSeconds: 0.2 })).length).toBe(1);
+  const held = holdSilence();
+  const reading = read(1, await mint(), { silenceSeconds: SILENCE_SECONDS });
+  await until('another connection', () => opened === 2 || void endSilence(held));
+  expect((await reading).length).toBe(1);
+  expect(opened).toBe(2);
 });
 
 test('a reader may take longer for an event than a connection may be silent', async () => {
   await send();
   await send();
   const token = await mint();
+  const held = holdSilence();
   const ids: number[] = [];
-  for await (const { id, type } of client().events(token, { after: 0, channel: 'audit', silenceSeconds: 2 })) {
+  const wanted = { after: 0, channel: 'audit', silenceSeconds: SILENCE_SECONDS, signal: end.signal };
+  for await (const { id, type } of client().events(token, wanted)) {
+    // While the reader has an event, no silence is counted.
+    expect(held.size).toBe(0);
     if (type === 'code.sent') ids.push(id);
     if (ids.length === 2) break;
-    await Bun.sleep(2_500);
   }
   expect(line.asked.filter((one) => one.includes('/events'))).toHaveLength(1);
 });

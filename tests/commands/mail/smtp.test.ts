@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -395,8 +395,16 @@ describe('many mails at once', () => {
 
   test('wait for a connection no longer than a send may take', async () => {
     const server = scripted((line) => (line === '.' ? undefined : agreeable(line)));
-    const mailer = open(`smtp://127.0.0.1:${server.port}`, { connectionsMax: 1, sendTimeoutMs: 2 * STEP_MS });
-    const failures = await Promise.all([failure(mailer), failure(mailer), failure(mailer)]);
+    // The time of each send is over when the test says.
+    const over = new AbortController();
+    const timeout = spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal);
+    const mailer = open(`smtp://127.0.0.1:${server.port}`, { connectionsMax: 1, sendTimeoutMs: 7_000 });
+    const sent = [failure(mailer), failure(mailer), failure(mailer)];
+    await until('one of them has the connection', () => server.heard.includes('.'));
+    expect(timeout.mock.calls).toEqual([[7_000], [7_000], [7_000]]);
+    over.abort();
+    timeout.mockRestore();
+    const failures = await Promise.all(sent);
     expect(new Set(failures)).toEqual(new Set(['SMTP: the server did not finish in time (EABORT)']));
     expect(server.heard.filter((line) => line === 'DATA')).toHaveLength(1);
   });
