@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { freePort } from '../../scripts/dev-stack/port.ts';
-import { startListening } from '../support/program.ts';
+import { outputUntil } from '../support/output.ts';
 import { makeProject, type Project, programOf } from '../support/runtime.ts';
-import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
@@ -64,30 +62,26 @@ describe('the package of the client works', () => {
 export default { fetch: () => use().then((found) => Response.json(found), (error) => new Response(error.stack)) };`,
       );
       await Bun.build({ entrypoints: [entry], outdir: project.path, target: 'browser', naming: 'worker.js' });
-      const port = freePort();
-      const config = project.write('config.capnp', configOf(port));
-      const script = `echo "listening on http://127.0.0.1:${port}"; exec "$0" serve "$1"`;
-      const env = { PATH: process.env['PATH'] ?? '' };
-      const { url, stop } = await startListening(['sh', '-c', script, workerd, config], { cwd: project.path, env });
-      expect(JSON.parse(await answerOf(url))).toMatchObject(EXPECTED);
-      await stop();
+      const config = project.write('config.capnp', CONFIG);
+      const child = Bun.spawn([workerd, 'serve', '--control-fd=1', config], {
+        cwd: project.path,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      // It says so on a line: {"event":"listen","socket":"http","port":38123}.
+      const { port } = JSON.parse(await outputUntil(child.stdout, '}'));
+      expect(await (await fetch(`http://127.0.0.1:${port}`)).json()).toMatchObject(EXPECTED);
+      child.kill();
+      await child.exited;
     });
   }
 });
 
-function configOf(port: number): string {
-  return `using Workerd = import "/workerd/workerd.capnp";
+const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2025-01-01")),
     (name = "internet", network = (allow = ["public", "local"])),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 `;
-}
-
-/** It listens a little after it said so. */
-async function answerOf(url: string): Promise<string> {
-  return (await until('it listens', () => fetch(url).catch(() => undefined))).text();
-}
