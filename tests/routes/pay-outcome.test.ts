@@ -148,6 +148,9 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
     }
   });
 
+  // What follows depends on the node and the bundler, not on the EntryPoint.
+  if (version !== '0.9') return;
+
   test('a call that reverted moved nothing', async () => {
     const all = { ...TEA, amount: 10n ** 30n };
     const { userOpHash } = await pay(all);
@@ -333,6 +336,26 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
     });
   });
 
+  test('a chain that cannot be read, or has no EntryPoint there, is 502 rpc_error', async () => {
+    node.trouble = () => new Response('', { status: 503 });
+    expect([(await ask()).status, (await ask()).body]).toEqual([502, { error: 'rpc_error' }]);
+    node.trouble = undefined;
+    const bare = await startVault({ RPC_URL: chain.url, CHAIN_ID: '84532', ENTRY_POINT_ADDRESS: PAYEE });
+    const query = { account: PAYEE, nonce: '0x0', since: 0, ...TEA };
+    expect((await bare.call('GET /pay/outcome', query)).body).toEqual({ error: 'rpc_error' });
+    await bare.stop();
+  });
+});
+
+describe('what is asked of GET /pay/outcome', () => {
+  let t: TestVault;
+  beforeAll(async () => {
+    t = await startVault({ RPC_URL: chain.url, CHAIN_ID: '84532', RATE_LIMIT_PROXY_PER_IP: '100000' });
+  });
+  afterAll(() => t.stop());
+  const ask = (fields: Record<string, unknown>) =>
+    t.call('GET /pay/outcome', { account: PAYEE, nonce: '0x0', since: 0, ...TEA, ...fields });
+
   test.each([
     ['account', { account: '0x12' }, 'Invalid account: expected 20-byte address'],
     ['nonce', { nonce: '12' }, 'Invalid nonce: expected uint256 hex string'],
@@ -345,18 +368,8 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
     ['hint', { hint: '0x12' }, 'Invalid hint: expected 32-byte hash'],
     ['nothing', { account: '' }, 'Missing query parameters: account, nonce'],
   ])('%s in another form is 400', async (_, fields, error) => {
-    const { status, body } = await ask(TEA, fields);
+    const { status, body } = await ask(fields);
     expect([status, body]).toEqual([400, { error }]);
-  });
-
-  test('a chain that cannot be read, or has no EntryPoint there, is 502 rpc_error', async () => {
-    node.trouble = () => new Response('', { status: 503 });
-    expect([(await ask()).status, (await ask()).body]).toEqual([502, { error: 'rpc_error' }]);
-    node.trouble = undefined;
-    const bare = await startVault({ RPC_URL: chain.url, CHAIN_ID: '84532', ENTRY_POINT_ADDRESS: PAYEE });
-    const query = { account: PAYEE, nonce: '0x0', since: 0, ...TEA };
-    expect((await bare.call('GET /pay/outcome', query)).body).toEqual({ error: 'rpc_error' });
-    await bare.stop();
   });
 });
 
