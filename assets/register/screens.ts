@@ -56,8 +56,9 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
     onPress('forget', () => resolve('forget'));
     onSubmit('address-form', () => {
       const address = addressOf(input.value.trim(), channels);
+      // What was wrong before is not said of the next address, which is on its way.
+      fault('address', address ? undefined : text(`start.fault_${kind}`));
       if (address) resolve(address);
-      else fault('address', text(`start.fault_${kind}`));
     });
   });
 }

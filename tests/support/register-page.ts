@@ -1,4 +1,5 @@
 // Apps with a link to `/register`, and people with browsers who follow it.
+import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -158,6 +159,29 @@ export async function visit(
     if (!arrival || app.arrivals.length <= before) throw new Error('nobody arrived');
     return arrival;
   }
+}
+
+/** One world for the tests of a file, where visitors come to; they are gone after each. */
+export function visits(open: (world: RegisterWorld) => void) {
+  let world: RegisterWorld;
+  const visitors: Visitor[] = [];
+  let people = 0;
+  beforeAll(async () => {
+    world = await startRegisterWorld();
+    open(world);
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const visitor of visitors.splice(0)) await visitor.close();
+  });
+  return {
+    async come(...given: Parameters<typeof visit> extends [unknown, ...infer Rest] ? Rest : never): Promise<Visitor> {
+      const visitor = await visit(world, ...given);
+      visitors.push(visitor);
+      return visitor;
+    },
+    address: () => `person${++people}@example.com`,
+  };
 }
 
 /** What a person does at a window of the sign-up page. */

@@ -1,0 +1,206 @@
+// Other ways through /account than those of account.test.ts.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
+import {
+  addHere,
+  confirm,
+  createDevices,
+  createHere,
+  keyNames,
+  makeHere,
+  pressNamed,
+  signIn,
+  type,
+} from '../support/account-page.ts';
+import { awaitSelector, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { keepSent } from '../support/pay-windows.ts';
+
+if (chromium) {
+  let world: PayWorld;
+  const devices = createDevices(() => world);
+  beforeAll(async () => {
+    world = await startPayWorld({ pagesOnly: true });
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    await devices.close();
+    world.upstream.set();
+  });
+  const device = devices.open;
+  const keysOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys;
+
+  describe('an account and its passkeys', () => {
+    test('what is read again and is the same is left alone: neither the focus nor a press is lost', async () => {
+      const here = await device({
+        // It is read again every 20 s.
+        prepare: (page) =>
+          page.evaluateOnNewDocument(() => {
+            const { setInterval } = window;
+            const soon = (act: () => void, ms: number) => setInterval(act, ms === 20_000 ? 100 : ms);
+            Object.assign(window, { setInterval: soon });
+          }),
+      });
+      await createHere(world, here);
+      await here.page.focus('button[aria-label="Change First passkey"]');
+      for (let readings = 0; readings < 3; readings++)
+        await here.page.waitForResponse((response) => response.url().includes('/api/accounts/state'));
+      await here.page.waitForFunction(() => document.getElementById('money')?.textContent?.includes('12.5'));
+      const focused = () => here.page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+      expect(await focused()).toBe('Change First passkey');
+    });
+
+    test('where the codes of a day are used up, the page says when the next one can be sent', async () => {
+      for (const name of ['one', 'two', 'three']) {
+        const sent = { identifier: `${name}@example.com`, channel: 'email' };
+        expect((await world.t.call('POST /api/verify/send', sent)).status).toBe(200);
+      }
+      const here = await device({ hash: 'recover' });
+      await type(here.page, 'email', 'four@example.com');
+      await here.page.keyboard.press('Enter');
+      const text = await here.screen('problem');
+      expect(text).toContain('Too many tries');
+      expect(text).toContain('Try again in about 24 hours.');
+    });
+
+    test('two passkeys that are added on one authenticator do not replace each other', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await addHere(here, 'One');
+      await addHere(here, 'Two');
+      for (const i of [0, 1, 2]) {
+        const later = await device({ passkeys: here.passkeys.only(i) });
+        await signIn(later.page);
+        await later.screen('home');
+        expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
+      }
+    });
+
+    test('a name is changed, and the only passkey cannot be removed', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await pressNamed(here.page, 'Change First passkey');
+      const text = await here.screen('key');
+      expect(text).toContain('It is the only one, so it cannot be removed');
+      expect(await here.page.$eval('#remove', (button) => (button as HTMLElement).hidden)).toBe(true);
+      await type(here.page, 'new-name', '🔑'.repeat(8));
+      await here.page.keyboard.press('Enter');
+      expect(await here.screen('rename-fault')).toContain('at most 31 letters');
+      await type(here.page, 'new-name', 'Käthes Telefon');
+      await here.page.keyboard.press('Enter');
+      await here.screen('confirm');
+      await confirm(here);
+      await here.screen('home');
+      expect(await keyNames(here.page)).toEqual(['Käthes Telefon']);
+      expect(await keysOf(account)).toMatchObject([{ index: 0, label: 'Käthes Telefon', synced: false }]);
+    });
+
+    test('an Ethereum address becomes a key, and stands in the file for use without this vault', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await press(here.page, 'export');
+      expect(await here.screen('take')).toContain('only an Ethereum address among your keys can still sign');
+      await press(here.page, 'take-add');
+      await type(here.page, 'owner', '0x12');
+      await press(here.page, 'pick-owner');
+      expect(await here.screen('owner-fault')).toContain('Enter 0x and 40 digits.');
+      for (const [owner, fault] of [
+        ['0x52908400098527886E0F7030069857D2E4169Ee7', 'This address is misspelt.'],
+        [world.contracts.accountFactory, 'This is a contract, such as a Safe.'],
+      ] as const) {
+        await type(here.page, 'owner', owner);
+        await press(here.page, 'pick-owner');
+        await here.page.waitForFunction(
+          (text) => document.getElementById('owner-fault')?.textContent?.includes(text),
+          {},
+          fault,
+        );
+      }
+      await type(here.page, 'owner', '0x52908400098527886E0F7030069857D2E4169EE7');
+      await press(here.page, 'pick-owner');
+      expect(await here.screen('confirm')).toContain('Add “Wallet 0x529084…9EE7”?');
+      await confirm(here);
+      await here.screen('home');
+      await press(here.page, 'export');
+      await here.screen('take');
+      const file = JSON.parse(await here.page.$eval('#take-text', (element) => element.textContent ?? ''));
+      expect(file).toMatchObject({ account, chainId: 84532, isDeployed: true, rpId: 'localhost' });
+      expect(file.createdBy).toMatchObject({ x: file.keys[0].x, y: file.keys[0].y });
+      expect(file.factory.toLowerCase()).toBe(world.contracts.accountFactory2.toLowerCase());
+      expect(file.keys).toHaveLength(2);
+      expect(BigInt(file.keys[1].x)).toBe(0x52908400098527886e0f7030069857d2e4169ee7n);
+      expect(file.abi).toContain('function addKey(uint256 x, uint256 y, bytes32 label)');
+      expect(await here.page.$eval('#take-hint', (element) => (element as HTMLElement).hidden)).toBe(true);
+    });
+  });
+
+  describe('what is on its way', () => {
+    test("a bundler's answer that is lost: the page finds that it is done", async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await makeHere(here);
+      world.upstream.set('deaf', 'eth_sendUserOperation');
+      await press(here.page, 'confirm-go');
+      expect(await here.screen('done')).toContain('Added');
+      expect(await keysOf(account)).toHaveLength(2);
+    });
+
+    test("a bundler's refusal is not the end: it is signed again with the same nonce, and happens once", async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await makeHere(here);
+      const { operations, release } = keepSent(world, { error: { code: -32504, message: 'throttled' } });
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#repeat');
+      expect(await here.screen('progress')).toContain('The network answered: throttled.');
+      world.upstream.answer = undefined;
+      await press(here.page, 'repeat');
+      expect(await here.screen('done')).toContain('Added');
+      const again = world.upstream.calls.findLast(({ method }) => method === 'eth_sendUserOperation');
+      expect(again?.params[0]).toMatchObject({ nonce: operations[0]?.['nonce'] ?? '' });
+      await release();
+      expect(await keysOf(account)).toHaveLength(2);
+    });
+
+    test('a passkey that is not used leaves all as it was, and says so', async () => {
+      const here = await device();
+      const account = await createHere(world, here);
+      await pressNamed(here.page, 'Change First passkey');
+      await type(here.page, 'new-name', 'Other');
+      await here.page.keyboard.press('Enter');
+      await here.screen('confirm');
+      await here.passkeys.allow(false);
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#confirm-notice');
+      expect(await here.screen('confirm-notice')).toBe('No passkey was used, and nothing has changed.');
+      await here.passkeys.allow(true);
+      await confirm(here);
+      expect(await keysOf(account)).toMatchObject([{ label: 'Other' }]);
+    });
+
+    test('the rows of the money are there with the account, so that no button below moves', async () => {
+      const { page } = await device();
+      await page.evaluate(`new MutationObserver((_, self) => {
+        if (document.getElementById('home').hidden) return;
+        self.disconnect();
+        requestAnimationFrame(() => (window.rows = document.getElementById('money').childElementCount));
+      }).observe(document.getElementById('home'), { attributes: true })`);
+      await press(page, 'create');
+      await awaitSelector(page, '#home');
+      expect(await (await page.waitForFunction('window.rows')).jsonValue()).toBe(2);
+    });
+
+    test('without a sponsor the account pays; without ether it says how much is needed', async () => {
+      world.upstream.set('refusing', 'pm_sponsorUserOperation');
+      const here = await device();
+      const account = await createHere(world, here, {});
+      await makeHere(here);
+      expect(await here.screen('confirm')).toMatch(/Not enough for the fee: 0\.\d+ ETH needed, 0 ETH here/);
+      await world.fund(account, { wei: 10n ** 18n });
+      await press(here.page, 'confirm-go');
+      await here.page.waitForFunction(() => document.getElementById('confirm-notice')?.hidden === true);
+      expect(await here.screen('confirm')).toMatch(/At most 0\.\d+ ETH/);
+      await press(here.page, 'confirm-go');
+      expect(await here.screen('done')).toContain('Added');
+    });
+  });
+}
