@@ -22,9 +22,13 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const files = filesFor(options);
-  const parts: Counts[] = [areas.length > 0 || again !== undefined || tier === 'rest' ? NONE : await runChecks()];
-  // Once and before: on a fresh checkout every process would make them for itself, and tests would wait too long.
-  if (!isStatic) await Promise.all([compileContracts(), buildAlto()]);
+  const needsChecks = areas.length === 0 && again === undefined && tier !== 'rest';
+  const [checks] = await Promise.all([
+    needsChecks ? runChecks() : NONE,
+    // Once and before: on a fresh checkout every process would make them for itself, and tests would wait too long.
+    ...(isStatic ? [] : [compileContracts(), buildAlto()]),
+  ]);
+  const parts: Counts[] = [checks];
   if (!isStatic) parts.push(...(await runAgain(options, files)));
   const sum = sumOf(parts);
   console.log(totals(sum));
