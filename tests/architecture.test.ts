@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SLEEPS } from './support/chances.ts';
+import { LONGER, SLEEPS } from './support/chances.ts';
 import { codeOf, importsOf, read, sources } from './support/sources.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -302,5 +302,12 @@ describe('no test waits by chance', () => {
       return count < most ? `${name} has ${count} by now: write ${count || 'nothing'} in support/chances.ts` : [];
     });
     expect(wrong).toEqual([]);
+  });
+
+  test('no test says how long it may take: who needs more than 20 s is in a list', async () => {
+    const limits = /^\s*\}, (?:[\d_]{5,}|\w+_MS)\);$|^\s+[\d_]{6,},\n\s*\);|\bsetDefaultTimeout\b/m;
+    const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
+    expect(files.filter((_, at) => limits.test(texts[at] ?? ''))).toEqual([]);
+    expect(Object.keys(LONGER).filter((name) => !files.includes(`tests/${name}.test.ts`))).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ async function launch(executablePath: string | undefined, flags: readonly string
     executablePath,
     headless: true,
     userDataDir: profile,
-    timeout: WAIT_MS,
+    timeout: waitMs(),
     args: [...FLAGS, ...flags],
   });
   return {
@@ -57,7 +57,7 @@ async function launch(executablePath: string | undefined, flags: readonly string
 }
 
 /** How long a page is waited for where a call does not say. */
-const WAIT_MS = 120_000;
+const waitMs = () => Number(process.env['TEST_WAIT_MS'] ?? 120_000);
 
 /** Puppeteer waits half a minute, which a busy machine takes, and lets it be set for one page at a time alone. */
 async function bePatient(): Promise<void> {
@@ -65,7 +65,7 @@ async function bePatient(): Promise<void> {
   for (const name of ['timeout', 'navigationTimeout']) {
     const own = TimeoutSettings.prototype[name];
     TimeoutSettings.prototype[name] = function wait() {
-      return Math.max(WAIT_MS, own.call(this));
+      return Math.max(waitMs(), own.call(this));
     };
   }
 }

@@ -13,6 +13,8 @@ const ROOT = join(import.meta.dir, '../..');
 export interface RunOptions {
   readonly files: readonly string[];
   readonly jobs: number;
+  /** Programs that compute beside them. */
+  readonly busy: number;
   /** Seeded tests in their long form. */
   readonly isLong: boolean;
   readonly times: boolean;
@@ -24,7 +26,7 @@ export interface RunOptions {
  * Runs the test files, some in one process, and prints a line for each, with its output where it failed.
  * Long runs print all output, and measure as `times` does: with each file in a process of its own.
  */
-export async function runTests({ files, jobs, isLong, times, seed }: RunOptions): Promise<Counts> {
+export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOptions): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
   const started = performance.now();
   // One for all of them: each test gets a database of its own on it.
@@ -32,6 +34,7 @@ export async function runTests({ files, jobs, isLong, times, seed }: RunOptions)
   const shared = {
     SEED: String(seed),
     TEST_LONG: isLong ? '1' : '',
+    TEST_PROGRAMS: String(jobs + busy),
     TEST_RUN_DIR: folder,
     TEST_ASSETS_DIR: await buildAssets(join(folder, 'assets')),
     TEST_LIBSQL_URL: libsql?.url,

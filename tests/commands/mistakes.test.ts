@@ -35,7 +35,7 @@ beforeAll(async () => {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   binary.remove();
-}, 600_000);
+});
 afterAll(() => surroundings?.stop());
 
 test('the settings are wrong in more than fifty ways, each said once', () => {

@@ -28,7 +28,7 @@ const histories: { readonly world: World; readonly taken: readonly Taken[] }[] =
 beforeAll(async () => {
   const draw = openDraw(DRAWN);
   for (let done = 0; done < STEPS; done += HISTORY) histories.push(await live(draw));
-}, 3_600_000);
+});
 
 /** One history of the registry and its model. Throws with the seed at the first difference. */
 async function live(draw: ReturnType<typeof openDraw>) {

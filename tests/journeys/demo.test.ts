@@ -16,14 +16,13 @@ const spawn = (script: string) =>
   Bun.spawn([process.execPath, join(ROOT, 'scripts', script)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
 
 /** The program is built and the dev stack started: on a busy machine minutes. */
-const READY_MS = 300_000;
 let start: ReturnType<typeof spawn>;
 beforeAll(async () => {
   start = spawn('start.ts');
   const isThere = () => existsSync(join(folder.path, 'stack.json'));
-  await until('npm start is ready, or ends', () => isThere() || start.exitCode !== null, READY_MS);
+  await until('npm start is ready, or ends', () => isThere() || start.exitCode !== null);
   if (!isThere()) throw new Error(`npm start ended: ${await new Response(start.stdout).text()}`);
-}, READY_MS + 10_000);
+});
 afterAll(async () => {
   start.kill('SIGTERM');
   await start.exited;

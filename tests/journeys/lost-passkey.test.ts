@@ -146,7 +146,7 @@ if (chromium) {
         const all = ['Somebody is recovering your account', running, running, 'Your account has a new passkey'];
         expect(subjects(to)).toEqual(all);
       }
-    }, 400_000);
+    });
 
     test('asked for by a thief of the mailbox: the mail leads the owner to the veto, and the new key never pays', async () => {
       const email = 'ben@example.com';
@@ -190,7 +190,7 @@ if (chromium) {
       expect(await tried.received()).toBe(0n);
       expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(here) }]);
       await pay(here, account);
-    }, 400_000);
+    });
 
     test('a second phone, and no recovery: it pays, joins the identity, and removes the lost key', async () => {
       const email = 'cleo@example.com';
@@ -224,7 +224,7 @@ if (chromium) {
       expect((await lookUp(joined.credentialId)).body).toMatchObject({ did: identity.did, proven: true });
       expect(await stateOf(account)).toMatchObject({ guardian: null, recovery: null });
       expect(noticesTo(world, email)).toEqual([]);
-    }, 400_000);
+    });
   });
 
   const pubKey = ({ passkeys }: Phone) => `0x${Buffer.from(passkeys.key().x).toString('hex')}`;

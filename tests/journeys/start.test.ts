@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/databases.ts';
@@ -7,7 +7,6 @@ import { growTree, killTree } from '../support/tree.ts';
 const ROOT = join(import.meta.dir, '../..');
 
 // Each builds the program and starts the dev stack: seconds, on a busy machine minutes.
-setDefaultTimeout(300_000);
 
 let folder: ReturnType<typeof temporaryFolder>;
 let known: number[];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
@@ -32,7 +32,6 @@ const blocks: readonly Block[] = Array.from(
 );
 
 // The program is built and the dev stack started: on a busy machine minutes.
-setDefaultTimeout(300_000);
 
 if (chromium) {
   describe('the tutorial', () => {

@@ -76,37 +76,33 @@ async function expectNothingWrong(dir: string, { acknowledged }: Claimants): Pro
 const cases = WRITERS.flatMap((writer) => FAULTS.map((fault) => [fault, writer] as const));
 
 describe.skipIf(!isPossible)('nothing that was acknowledged is lost', () => {
-  test.each(cases)(
-    'while %s (DATABASE_WRITER=%s), and after a kill in the midst of it',
-    async (fault, writer) => {
-      const dir = openFolder();
-      let program = await start(dir, writer);
-      const claimants = createClaimants(() => [program], 'd');
-      const running = claimants.run(CLIENTS);
-      const untilTroubled = () => (isLate(fault) ? untilOpened : untilRefused)(claimants, TROUBLES);
-      for (let round = 0; round < ROUNDS; round++) {
-        await untilOpened(claimants, CLIENTS);
-        const disk = await spoilDisk(program.pid, fault);
-        await untilTroubled();
-        // The event loop is free with a thread: what needs no disk is answered.
-        if (writer === 'thread') expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
-        await disk.heal();
-        await untilReady(program);
-        const worse = await spoilDisk(program.pid, fault);
-        await untilTroubled();
-        await program.stop('SIGKILL');
-        await worse.heal();
-        program = await start(dir, writer);
-      }
+  test.each(cases)('while %s (DATABASE_WRITER=%s), and after a kill in the midst of it', async (fault, writer) => {
+    const dir = openFolder();
+    let program = await start(dir, writer);
+    const claimants = createClaimants(() => [program], 'd');
+    const running = claimants.run(CLIENTS);
+    const untilTroubled = () => (isLate(fault) ? untilOpened : untilRefused)(claimants, TROUBLES);
+    for (let round = 0; round < ROUNDS; round++) {
       await untilOpened(claimants, CLIENTS);
-      claimants.end();
-      await running;
-      expect(await program.stop()).toBe(0);
-      await expectNothingWrong(dir, claimants);
-      if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(claimants.acknowledged.statuses)]));
-    },
-    600_000,
-  );
+      const disk = await spoilDisk(program.pid, fault);
+      await untilTroubled();
+      // The event loop is free with a thread: what needs no disk is answered.
+      if (writer === 'thread') expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
+      await disk.heal();
+      await untilReady(program);
+      const worse = await spoilDisk(program.pid, fault);
+      await untilTroubled();
+      await program.stop('SIGKILL');
+      await worse.heal();
+      program = await start(dir, writer);
+    }
+    await untilOpened(claimants, CLIENTS);
+    claimants.end();
+    await running;
+    expect(await program.stop()).toBe(0);
+    await expectNothingWrong(dir, claimants);
+    if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(claimants.acknowledged.statuses)]));
+  });
 });
 
 // With one processor the event loop writes to a disk that is fast at the start.

@@ -9,8 +9,6 @@ import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
-const LIMIT_MS = 300_000;
-
 let chain: TestChain;
 let actors: Actors;
 const folder = temporaryFolder();
@@ -61,41 +59,36 @@ async function liveUntil(isOver: () => boolean): Promise<void> {
   }
 }
 
-test(
-  'of two processes one follows; killed while it reads, the other goes on where it was, and nothing is lost or doubled',
-  async () => {
-    const first = await startFollowing();
-    await liveUntil(() => follows(first));
-    const second = await startFollowing();
-    await liveUntil(() => first.node.methods.length > 30);
-    expect(follows(second)).toBe(false);
+test('of two processes one follows; killed while it reads, the other goes on where it was, and nothing is lost or doubled', async () => {
+  const first = await startFollowing();
+  await liveUntil(() => follows(first));
+  const second = await startFollowing();
+  await liveUntil(() => first.node.methods.length > 30);
+  expect(follows(second)).toBe(false);
 
-    // It dies in the middle of a range, its question asked and its answer under way.
-    const dying = Promise.withResolvers<void>();
-    first.node.trouble = async (forward, methods) => {
-      if (!methods.includes('eth_getLogs')) return forward();
-      await first.program.stop('SIGKILL');
-      dying.resolve();
-      return forward();
-    };
-    await actors.register();
-    await dying.promise;
-    await liveUntil(() => follows(second));
+  // It dies in the middle of a range, its question asked and its answer under way.
+  const dying = Promise.withResolvers<void>();
+  first.node.trouble = async (forward, methods) => {
+    if (!methods.includes('eth_getLogs')) return forward();
+    await first.program.stop('SIGKILL');
+    dying.resolve();
+    return forward();
+  };
+  await actors.register();
+  await dying.promise;
+  await liveUntil(() => follows(second));
 
-    const head = Number(await chain.rpc('eth_blockNumber'));
-    await until(`the follower is at block ${head}`, async () => {
-      const ready = (await (await fetch(`${second.program.url}/readyz`)).json()) as { follower?: { block: number } };
-      return (ready.follower?.block ?? -1) >= head;
-    });
-    expect(await second.program.stop()).toBe(0);
+  const head = Number(await chain.rpc('eth_blockNumber'));
+  await until(`the follower is at block ${head}`, async () => {
+    const ready = (await (await fetch(`${second.program.url}/readyz`)).json()) as { follower?: { block: number } };
+    return (ready.follower?.block ?? -1) >= head;
+  });
+  expect(await second.program.stop()).toBe(0);
 
-    const database = openSqlite(join(folder.path, 'vault.db'));
-    const { rows } = await database.execute({ sql: 'SELECT * FROM chain_events ORDER BY block, log_index', args: {} });
-    expect(rows.map((row) => ({ ...row }))).toEqual(await actors.events());
-    const [lease] = (await database.execute({ sql: `SELECT until FROM leases WHERE name = 'follower'`, args: {} }))
-      .rows;
-    expect(lease?.['until']).toBe(0);
-    database.close();
-  },
-  LIMIT_MS,
-);
+  const database = openSqlite(join(folder.path, 'vault.db'));
+  const { rows } = await database.execute({ sql: 'SELECT * FROM chain_events ORDER BY block, log_index', args: {} });
+  expect(rows.map((row) => ({ ...row }))).toEqual(await actors.events());
+  const [lease] = (await database.execute({ sql: `SELECT until FROM leases WHERE name = 'follower'`, args: {} })).rows;
+  expect(lease?.['until']).toBe(0);
+  database.close();
+});

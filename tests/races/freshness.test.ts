@@ -66,4 +66,4 @@ test('what one process has acknowledged no other answers older, beside a flood o
   await Promise.all(flooding);
   expect(acknowledged).toBe(PROBES);
   expect(stale).toEqual([]);
-}, 3_600_000);
+});

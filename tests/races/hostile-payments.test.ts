@@ -5,7 +5,6 @@ import { SEED } from '../support/seed.ts';
 
 /** `SEED=… npm test -- hostile-payments` draws the same again. */
 const COUNT = isLong ? 400 : 100;
-const TIMEOUT_MS = isLong ? 1_200_000 : 540_000;
 
 const WORLDS = [
   { name: 'a node that fails by a seed', isLying: false },
@@ -19,7 +18,7 @@ beforeAll(async () => {
     races.set(name, race);
     console.log(`SEED=${SEED} ${name}: ${race.paid} paid, ${JSON.stringify(race.tally)}`);
   }
-}, TIMEOUT_MS);
+});
 afterAll(() => races.clear());
 
 describe.each(WORLDS)(`${COUNT} payments over $name and a bundler that lies (SEED=${SEED})`, ({ name }) => {

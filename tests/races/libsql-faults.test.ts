@@ -110,7 +110,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
     world.proxy.trouble = undefined;
     await running;
     await expectNothingWrong(world, claimants, world.server.url);
-  }, 600_000);
+  });
 
   test('keeps each word once while the server is killed and started again', async () => {
     const world = await openWorld(vaults);
@@ -130,7 +130,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
     claimants.end();
     await running;
     await expectNothingWrong(world, claimants, server.url);
-  }, 600_000);
+  });
 });
 
 describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {

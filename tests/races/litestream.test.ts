@@ -158,7 +158,7 @@ describe.skipIf(!isThere)('Litestream beside a vault', () => {
     const again = await startVault(vars);
     expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
     expect(await openSession(again, 'anew')).toBe(200);
-  }, 300_000);
+  });
 
   test('that it was away from catches up; until then the vault leaves the log alone', async () => {
     const bucket = startBucket();
@@ -180,32 +180,28 @@ describe.skipIf(!isThere)('Litestream beside a vault', () => {
     await untilReplicated(litestream, sessions.acknowledged);
     expect(expectPrefix(at('trial.db'), database())).toBe(sessions.acknowledged.length);
     expect(await vault.stop()).toBe(0);
-  }, 300_000);
+  });
 
-  test.skipIf(!isLong)(
-    'killed right after its first snapshot: how often a restore is damaged',
-    async () => {
-      const found = { whole: 0, empty: 0, damaged: 0, none: 0 };
-      for (let round = 0; round < ROUNDS; round++) {
-        folder.remove();
-        folder = temporaryFolder();
-        const bucket = startBucket();
-        const vault = await startVault();
-        const litestream = createLitestream(database(), bucket, folder.path);
-        litestream.start();
-        const sessions = openSessions(vault, 'c');
-        while (![...bucket.objects.keys()].some((key) => key.includes('snapshot'))) await Bun.sleep(1);
-        await Bun.sleep((round / ROUNDS) * 400);
-        await Promise.all([litestream.kill(), vault.stop('SIGKILL')]);
-        await sessions.end();
-        found[(await litestream.restore(at('restored.db'))) === 0 ? stateOf(at('restored.db')) : 'none']++;
-        await bucket.stop();
-        // The vault's own file has all of it, whatever the copy has.
-        const kept = sessionsIn(database());
-        expect(sessions.acknowledged.filter((identifier) => !kept.has(identifier))).toEqual([]);
-      }
-      console.log(`of ${ROUNDS} restores: ${JSON.stringify(found)}`);
-    },
-    600_000,
-  );
+  test.skipIf(!isLong)('killed right after its first snapshot: how often a restore is damaged', async () => {
+    const found = { whole: 0, empty: 0, damaged: 0, none: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      folder.remove();
+      folder = temporaryFolder();
+      const bucket = startBucket();
+      const vault = await startVault();
+      const litestream = createLitestream(database(), bucket, folder.path);
+      litestream.start();
+      const sessions = openSessions(vault, 'c');
+      while (![...bucket.objects.keys()].some((key) => key.includes('snapshot'))) await Bun.sleep(1);
+      await Bun.sleep((round / ROUNDS) * 400);
+      await Promise.all([litestream.kill(), vault.stop('SIGKILL')]);
+      await sessions.end();
+      found[(await litestream.restore(at('restored.db'))) === 0 ? stateOf(at('restored.db')) : 'none']++;
+      await bucket.stop();
+      // The vault's own file has all of it, whatever the copy has.
+      const kept = sessionsIn(database());
+      expect(sessions.acknowledged.filter((identifier) => !kept.has(identifier))).toEqual([]);
+    }
+    console.log(`of ${ROUNDS} restores: ${JSON.stringify(found)}`);
+  });
 });

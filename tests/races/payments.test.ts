@@ -125,7 +125,7 @@ describe('two vaults on one database, over a node that fails by a seed, and re-o
     // What never was included is watched until what was signed ends: refused ones for an hour, which is not over.
     expect({ SEED, open: await openPayments(vaults[1]) }).toEqual({ SEED, open: never });
     expect(node.tally.lost ?? 0).toBeGreaterThan(0);
-  }, 300_000);
+  });
 
   async function isHandled({ entryPoint }: SmartAccount, { operation }: Signed): Promise<boolean> {
     const key = (operation.nonce >> 64n).toString(16).padStart(64, '0');

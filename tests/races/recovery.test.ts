@@ -26,7 +26,6 @@ const KILLS_MAX = isLong ? 24 : 8;
 const BLOCK_MS = 100;
 /** Deeper than any re-org below. */
 const FINALITY_BLOCKS = 8;
-const TIMEOUT_MS = 600_000;
 
 interface Case {
   readonly owner: Owner;
@@ -170,7 +169,7 @@ async function insist(victims: readonly Victim[], path: string, body: object, n:
     last = answer.text || last;
     return void (await Bun.sleep(100 + 200 * Math.random()));
   };
-  await until(path, ask, TIMEOUT_MS / 4).catch((error) => {
+  await until(path, ask).catch((error) => {
     throw new Error(`${error.message}: ${last}`);
   });
 }
@@ -220,7 +219,7 @@ function untilWritten(database: Database): Promise<void> {
   return untilNothing('each mail is sent', left, LOOKS);
 }
 
-testOrdeals(`${RECOVERIES} recoveries`, { suffer, timeoutMs: TIMEOUT_MS }, (ordeal, name) => {
+testOrdeals(`${RECOVERIES} recoveries`, suffer, (ordeal, name) => {
   const rows = (sql: string) => ordeal().database.query(sql).all() as Record<string, unknown>[];
 
   test('went through kill -9 at every place and re-orgs', () => {

@@ -247,4 +247,4 @@ test('kill -9 in the midst of commits, of one program with a thread and one with
   await running;
   for (const program of programs) expect(await program.stop()).toBe(0);
   await expectNothingWrong(world, claimants);
-}, 600_000);
+});

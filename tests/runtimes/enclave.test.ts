@@ -14,4 +14,4 @@ test('Node compiles the sources of the enclave to the committed module, byte for
   expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, '']);
   expect(Buffer.compare(readFileSync(made), readFileSync(ENCLAVE_FILE))).toBe(0);
   folder.remove();
-}, 300_000);
+});

@@ -29,3 +29,38 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'scripts/timeout': 2,
   'support/program': 1,
 };
+
+/**
+ * Tests that take longer than 20 s on a machine that does nothing else, and how many times as long they may take. No
+ * other test, and none of these, says a limit of its own.
+ */
+export const LONGER: Readonly<Record<string, number>> = {
+  'commands/mistakes': 2,
+  'journeys/account-recovery': 2,
+  'journeys/console': 2,
+  'journeys/demo': 4,
+  'journeys/lost-passkey': 4,
+  'journeys/published-clients': 4,
+  'journeys/start': 4,
+  'journeys/tutorial': 4,
+  'lib/registration/evidence-service': 2,
+  'races/disk': 4,
+  'races/follower': 4,
+  'races/freshness': 4,
+  'races/hostile-payments': 9,
+  'races/hostile-registrations': 9,
+  'races/hostile-registrations-forged': 9,
+  'races/libsql-faults': 4,
+  'races/libsql-reads': 4,
+  'races/litestream': 4,
+  'races/payments': 4,
+  'races/recovery': 9,
+  'races/relay': 9,
+  'races/siege': 4,
+  'races/webhooks': 4,
+  'races/writer': 4,
+  'runtimes/enclave': 4,
+  'scripts/release/reproducible': 4,
+  'simulations/vault/simulate': 4,
+  'torture/torture': 6,
+};

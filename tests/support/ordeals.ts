@@ -17,14 +17,14 @@ const CASES = [
  */
 export function testOrdeals<Suffered extends Ordeal>(
   what: string,
-  { suffer, timeoutMs }: { readonly suffer: (processes: number) => Promise<Suffered>; readonly timeoutMs: number },
+  suffer: (processes: number) => Promise<Suffered>,
   define: (ordeal: () => Suffered, name: string) => void,
 ): void {
   const ordeals = new Map<string, Suffered>();
   beforeAll(async () => {
     const suffered = await Promise.all(CASES.map(({ processes }) => suffer(processes)));
     for (const [i, ordeal] of suffered.entries()) ordeals.set(CASES[i]?.name ?? '', ordeal);
-  }, timeoutMs);
+  });
   afterAll(async () => {
     for (const ordeal of ordeals.values()) await ordeal.end();
   });

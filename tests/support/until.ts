@@ -1,14 +1,15 @@
-const LIMIT_MS = 60_000;
+import { waitLimitMs } from './limits.ts';
+
 const PAUSE_MS = 5;
 
 /**
  * Looks again and again until it finds something, and answers that. Throws what was awaited, and what the last look
- * found, once a minute has passed.
+ * found, once most of the test's time has passed.
  */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  limitMs = LIMIT_MS,
+  limitMs = waitLimitMs(),
 ): Promise<Exclude<T, false | undefined | null>> {
   const end = performance.now() + limitMs;
   for (;;) {
@@ -21,9 +22,9 @@ export async function until<T>(
 
 /**
  * Repeats what a test expects of something that others change, a page mostly, until it holds. Throws what the last try
- * threw once a minute has passed: what was expected, and what was there instead.
+ * threw once that time has passed: what was expected, and what was there instead.
  */
-export async function untilHolds(expectation: () => Promise<unknown>, limitMs = LIMIT_MS): Promise<void> {
+export async function untilHolds(expectation: () => Promise<unknown>, limitMs = waitLimitMs()): Promise<void> {
   const end = performance.now() + limitMs;
   for (;;) {
     try {
@@ -43,7 +44,7 @@ export async function untilHolds(expectation: () => Promise<unknown>, limitMs = 
 export async function untilNothing(
   what: string,
   left: () => readonly unknown[] | Promise<readonly unknown[]>,
-  { stalledMs = LIMIT_MS, pauseMs = 50 } = {},
+  { stalledMs = waitLimitMs(), pauseMs = 50 } = {},
 ): Promise<void> {
   let [shown, end] = ['', 0];
   for (;;) {

@@ -143,7 +143,7 @@ test('each of its backups has all that was acknowledged before it began; old one
   await reading;
   expect(backupsIn(at('kept')).at(-1)?.number).toBeGreaterThanOrEqual(3);
   for (const { name } of backupsIn(at('kept'))) check(at(`kept/${name}`));
-}, 300_000);
+});
 
 test('killed at any moment of a copy, it leaves whole backups alone, and clears its draft a day later', async () => {
   const args = ['--every', '1s', '--to', 'kept'];
@@ -167,7 +167,7 @@ test('killed at any moment of a copy, it leaves whole backups alone, and clears 
   expect(await last.stop('SIGTERM')).toBeOneOf([0, 143]);
   expect(draftsIn(at('kept'))).toEqual([]);
   expect((await runProgram(['restore', '--from', 'kept', '--overwrite'], { cwd: folder.path })).code).toBe(0);
-}, 300_000);
+});
 
 test('two hosts with one secret and one folder make backups at once: neither removes what the other is writing', async () => {
   cpSync(at('vault-data'), at('second'), { recursive: true });
@@ -193,7 +193,7 @@ test('two hosts with one secret and one folder make backups at once: neither rem
   expect(draftsIn(at('kept'))).toEqual([]);
   expect(String(name)).toContain('-000001-');
   await first.stop('SIGTERM');
-}, 300_000);
+});
 
 test('while its bucket is away, refuses or cuts it off it goes on, removes nothing, and makes one when it is back', async () => {
   const bucket = startBucket();
@@ -249,7 +249,7 @@ test('while its bucket is away, refuses or cuts it off it goes on, removes nothi
   });
   expect(JSON.parse(restored.out)).toMatchObject({ authenticated: 'hmac', rows: { verifications: PEOPLE } });
   await bucket.stop();
-}, 300_000);
+});
 
 test('on a disk that takes no more it says so, leaves no half a file and keeps what it has', async () => {
   const first = startSchedule(['--every', '1s', '--to', 'kept', '--keep', '1']);
@@ -269,7 +269,7 @@ test('on a disk that takes no more it says so, leaves no half a file and keeps w
   expect(draftsIn(at('kept'))).toEqual([]);
   expect(backupsIn(at('kept')).map((one) => one.name)).toEqual([String(name)]);
   check(at(`kept/${name}`));
-}, 300_000);
+});
 
 test('beside a mount point whose disk went away it makes none', async () => {
   const schedule = startSchedule(['--every', '1s', '--to', 'kept']);
@@ -286,7 +286,7 @@ test('beside a mount point whose disk went away it makes none', async () => {
   await schedule.next('backup_made');
   await schedule.stop('SIGTERM');
   expect(backupsIn(at('empty'))).toEqual([]);
-}, 300_000);
+});
 
 test('beside a place that lost its newest backup, as when an older disk is mounted, it makes none', async () => {
   const schedule = startSchedule(['--every', '1s', '--to', 'kept']);
@@ -303,7 +303,7 @@ test('beside a place that lost its newest backup, as when an older disk is mount
   expect(failed['message']).toContain('no longer has the newest backup of this vault');
   await schedule.stop('SIGTERM');
   expect(backupsIn(at('kept')).map(({ name }) => name)).toEqual([oldest]);
-}, 300_000);
+});
 
 test('started before the vault it waits for it; started again it keeps its pace; two at once are one', async () => {
   rmSync(at('vault-data'), { recursive: true });
@@ -326,4 +326,4 @@ test('started before the vault it waits for it; started again it keeps its pace;
   expect([second.code, second.err]).toEqual([1, expect.stringContaining('another vault backup is under way')]);
   expect(await hourly.stop('SIGTERM')).toBe(0);
   expect(backupsIn(at('kept'))).toHaveLength(count);
-}, 300_000);
+});

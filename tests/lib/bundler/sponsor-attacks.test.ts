@@ -24,7 +24,6 @@ const DEAR = GWEI / 6n;
 const SPONSOR_MAX_FEE = 5n * 10n ** 14n;
 const SMALL_DAY = '0.003';
 const SMALL_DAY_WEI = 3n * 10n ** 15n;
-const TIMEOUT_MS = 120_000;
 
 let chain: Chain;
 let contracts: Deployment;
@@ -175,51 +174,43 @@ const urlOf = (way: Way) => (way === 'pm_getPaymasterStubData' ? finalizer.url.h
 const addresses = (count: number) => Array.from({ length: count }, (_, n) => `198.51.${n >> 7}.${n & 127}`);
 
 describe.each(WAYS)('a stranger who pads, overprices and bundles his operations himself (H1), by %s', (way) => {
-  test(
-    'gets at most four times what each costs, with 1 and with 16 calls, and has no long signature estimated',
-    async () => {
-      const t = await open(urlOf(way));
-      for (const [n, calls] of [1, 16].entries()) {
-        const from = [`198.51.100.${n}`];
-        const taken = await rob(t, { way, calls, baseFee: PRICE_OF_BASE, from, most: 2 });
-        expect(taken).toHaveLength(2);
-        const { lost, won, gas } = await bundle(world(), taken);
-        expect(won).toBe(lost);
-        expect(Number(lost) / Number(gas)).toBeLessThan(4);
-      }
-      const base = await market(PRICE_OF_BASE);
-      const gas = { preVerificationGas: 600_000n, callGasLimit: 300_000n };
-      const greed = { ...gas, maxFeePerGas: 2n * base + TIP, maxPriorityFeePerGas: TIP };
-      const { operation } = await greedyOperation(world(), greed, 1);
-      const padded = toRpc({ ...operation, signature: Hex.concat(operation.signature, PADDING) });
-      const { error } = await askOf(t, way, { ...padded, paymaster: world().paymaster, paymasterData: '0x' });
-      expect(error).toMatchObject({ code: -32501, data: { limit: 'gas' } });
-      const ofSender = `SELECT 1 FROM sponsorships WHERE sender = '${operation.sender.toLowerCase()}'`;
-      expect(await t.rows(ofSender)).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
+  test('gets at most four times what each costs, with 1 and with 16 calls, and has no long signature estimated', async () => {
+    const t = await open(urlOf(way));
+    for (const [n, calls] of [1, 16].entries()) {
+      const from = [`198.51.100.${n}`];
+      const taken = await rob(t, { way, calls, baseFee: PRICE_OF_BASE, from, most: 2 });
+      expect(taken).toHaveLength(2);
+      const { lost, won, gas } = await bundle(world(), taken);
+      expect(won).toBe(lost);
+      expect(Number(lost) / Number(gas)).toBeLessThan(4);
+    }
+    const base = await market(PRICE_OF_BASE);
+    const gas = { preVerificationGas: 600_000n, callGasLimit: 300_000n };
+    const greed = { ...gas, maxFeePerGas: 2n * base + TIP, maxPriorityFeePerGas: TIP };
+    const { operation } = await greedyOperation(world(), greed, 1);
+    const padded = toRpc({ ...operation, signature: Hex.concat(operation.signature, PADDING) });
+    const { error } = await askOf(t, way, { ...padded, paymaster: world().paymaster, paymasterData: '0x' });
+    expect(error).toMatchObject({ code: -32501, data: { limit: 'gas' } });
+    const ofSender = `SELECT 1 FROM sponsorships WHERE sender = '${operation.sender.toLowerCase()}'`;
+    expect(await t.rows(ofSender)).toEqual([]);
+  });
 
-  test(
-    'gets no more than a share of the day from 1 address, and than SPONSOR_DAILY_WEI from 20 more',
-    async () => {
-      const t = await open(urlOf(way), { SPONSOR_DAILY_WEI: SMALL_DAY });
-      let lost = 0n;
-      for (const [from, most] of [
-        [addresses(1), 3n * SPONSOR_MAX_FEE],
-        // What was reserved and not used has room again: he comes back.
-        [addresses(1), 3n * SPONSOR_MAX_FEE],
-        [addresses(21), SMALL_DAY_WEI],
-      ] as const) {
-        const taken = await rob(t, { way, calls: 1, baseFee: DEAR, from });
-        if (lost === 0n || from.length > 1) expect(taken.length).toBeGreaterThan(1);
-        if (taken.length > 0) lost += (await bundle(world(), taken)).lost;
-        expect(lost).toBeLessThanOrEqual(most);
-        await chain.rpc('anvil_mine', ['0x3']);
-        await t.clock.advance(2 * MINUTE_MS);
-        await t.work();
-      }
-    },
-    TIMEOUT_MS,
-  );
+  test('gets no more than a share of the day from 1 address, and than SPONSOR_DAILY_WEI from 20 more', async () => {
+    const t = await open(urlOf(way), { SPONSOR_DAILY_WEI: SMALL_DAY });
+    let lost = 0n;
+    for (const [from, most] of [
+      [addresses(1), 3n * SPONSOR_MAX_FEE],
+      // What was reserved and not used has room again: he comes back.
+      [addresses(1), 3n * SPONSOR_MAX_FEE],
+      [addresses(21), SMALL_DAY_WEI],
+    ] as const) {
+      const taken = await rob(t, { way, calls: 1, baseFee: DEAR, from });
+      if (lost === 0n || from.length > 1) expect(taken.length).toBeGreaterThan(1);
+      if (taken.length > 0) lost += (await bundle(world(), taken)).lost;
+      expect(lost).toBeLessThanOrEqual(most);
+      await chain.rpc('anvil_mine', ['0x3']);
+      await t.clock.advance(2 * MINUTE_MS);
+      await t.work();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,6 @@ import { run } from '../../../scripts/release/run.ts';
 import { TARGETS } from '../../../scripts/targets.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { isLong } from '../../support/long.ts';
-
-setDefaultTimeout(300_000);
 
 const ROOT = join(import.meta.dir, '../../..');
 const folder = temporaryFolder();
