@@ -7,7 +7,8 @@ import { WEBHOOK_SECRET } from '../../support/receiver.ts';
 import { GENEROUS, type Place } from '../../support/torture/place.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 import { type Disk, openDisk } from './disk.ts';
-import { BASE_URL, startMember } from './members.ts';
+import { startMember } from './members.ts';
+import { BASE_URL } from './requests.ts';
 import type { VirtualTime } from './time.ts';
 import { openUpstreams } from './upstreams.ts';
 
