@@ -1,4 +1,3 @@
-import { SQL_TEXTS_MAX } from '../../lib/constants.ts';
 import type { Result, Value } from '../../lib/db/database.ts';
 import type { BoundStatement } from './statements.ts';
 
@@ -9,77 +8,42 @@ export type WriterTask = 'execute' | 'batch';
 interface Order {
   readonly id: number;
   readonly task: WriterTask;
-  /** Every known text is forgotten first. */
-  readonly forget: boolean;
-  /** Texts that have not crossed before, under new numbers. */
-  readonly texts: readonly NumberedText[];
-  /** The number of a text, then its arguments in the order of its names. */
-  readonly calls: readonly (readonly [number, ...Crossing[]])[];
-}
-
-/** A text with the names of its arguments. */
-interface NumberedText {
-  readonly number: number;
-  readonly sql: string;
-  readonly names: readonly string[];
+  readonly statements: readonly { readonly sql: string; readonly args: Readonly<Record<string, Crossing>> }[];
 }
 
 /** A value in JSON: a number is an exact integer, an object the text of any other number. */
 type Crossing = null | string | number | { readonly integer: string } | { readonly real: string };
 
-/** Writes an order. Throws a `TypeError` for an argument that no column can store; nothing has crossed then. */
-export type WriteOrder = (id: number, task: WriterTask, statements: readonly BoundStatement[]) => string;
-
-/** Writes orders in which each text crosses once. */
-export function createOrders(): WriteOrder {
-  const known = new Map<string, NumberedText[]>();
-  let last = 0;
-  let forget = false;
-
-  function forgetAll(): void {
-    known.clear();
-    forget = true;
-  }
-
-  /** The text with the names of these arguments: it may come again with others, or in another order. */
-  function numbered({ sql, args }: BoundStatement, texts: NumberedText[]): NumberedText {
-    const variants = known.get(sql);
-    const found = variants?.find(({ names }) => hasNames(args, names));
-    if (found) return found;
-    const text = { number: ++last, sql, names: Object.keys(args) };
-    texts.push(text);
-    known.set(sql, [...(variants ?? []), text]);
-    return text;
-  }
-
-  return (id, task, statements) => {
-    if (known.size >= SQL_TEXTS_MAX) forgetAll();
-    const texts: NumberedText[] = [];
-    try {
-      const calls = statements.map((statement): Order['calls'][number] => {
-        const { number, names } = numbered(statement, texts);
-        const call: [number, ...Crossing[]] = [number];
-        for (const name of names) call.push(toCrossing(name, statement.args[name]));
-        return call;
-      });
-      const order: Order = { id, task, forget, texts, calls };
-      forget = false;
-      return JSON.stringify(order);
-    } catch (error) {
-      // What has not crossed is not known over there.
-      forgetAll();
-      throw error;
-    }
+/** Writes an order. Throws a `TypeError` for an argument that no column can store. */
+export function writeOrder(id: number, task: WriterTask, statements: readonly BoundStatement[]): string {
+  const order: Order = {
+    id,
+    task,
+    statements: statements.map(({ sql, args }) => ({ sql, args: each(args, toCrossing) })),
   };
+  return JSON.stringify(order);
 }
 
-function hasNames(args: BoundStatement['args'], names: readonly string[]): boolean {
-  let i = 0;
-  for (const name in args) if (names[i++] !== name) return false;
-  return i === names.length;
+/** An order as the writer reads it. */
+export interface ReadOrder {
+  readonly id: number;
+  readonly task: WriterTask;
+  readonly statements: BoundStatement[];
 }
 
-function toCrossing(name: string, value: unknown): Crossing {
+/** Reads an order. */
+export function readOrder(json: string): ReadOrder {
+  const { id, task, statements } = JSON.parse(json) as Order;
+  return { id, task, statements: statements.map(({ sql, args }) => ({ sql, args: each(args, fromCrossing) })) };
+}
+
+function each<From, To>(args: Readonly<Record<string, From>>, change: (value: From, name: string) => To) {
+  const changed: Record<string, To> = {};
+  for (const name in args) changed[name] = change(args[name] as From, name);
+  return changed;
+}
+
+function toCrossing(value: unknown, name: string): Crossing {
   if (typeof value === 'string' || value === null) return value;
   if (typeof value === 'bigint')
     return Number.MIN_SAFE_INTEGER <= value && value <= Number.MAX_SAFE_INTEGER
@@ -93,31 +57,6 @@ function fromCrossing(value: Crossing): Value {
   if (typeof value === 'number') return BigInt(value);
   if (value === null || typeof value === 'string') return value;
   return 'integer' in value ? BigInt(value.integer) : Number(value.real);
-}
-
-/** An order as the writer reads it. */
-export interface ReadOrder {
-  readonly id: number;
-  readonly task: WriterTask;
-  readonly statements: BoundStatement[];
-}
-
-/** Reads orders, and keeps their texts. */
-export function createOrderReader(): (order: string) => ReadOrder {
-  const known = new Map<number, NumberedText>();
-  return (json) => {
-    const { id, task, forget, texts, calls } = JSON.parse(json) as Order;
-    if (forget) known.clear();
-    for (const text of texts) known.set(text.number, text);
-    const statements = calls.map(([number, ...values]) => {
-      const text = known.get(number);
-      if (text === undefined) throw new Error(`the writer was never given the text ${number}`);
-      const args: Record<string, Value> = {};
-      for (let i = 0; i < values.length; i++) args[text.names[i] as string] = fromCrossing(values[i] as Crossing);
-      return { sql: text.sql, args };
-    });
-    return { id, task, statements };
-  };
 }
 
 /** What became of an order. */

@@ -4,12 +4,12 @@ import { DATABASE_STALLED } from '../../lib/db/errors.ts';
 import type { OpenFile } from './connection.ts';
 import type { BoundStatement } from './statements.ts';
 import {
-  createOrders,
   type Failure,
   fromAnswer,
   fromFailure,
   type WriterOutcome,
   type WriterTask,
+  writeOrder,
 } from './writer-messages.ts';
 
 /** How long a write waits for the disk, and the opening for the thread. */
@@ -60,7 +60,6 @@ export async function startWriter(start: Start): Promise<WriterThread> {
   const worker = new Worker(entry);
   const post = (message: ToWriter) => worker.postMessage(message);
   const answers = createAnswers(clock, () => giveUp('a write has no answer from the disk for 10 minutes'));
-  const writeOrder = createOrders();
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Error>();

@@ -5,7 +5,7 @@ import { DATABASE_LOCK_TIMEOUT_MS, isDamaged } from '../../lib/db/errors.ts';
 import type { Checked } from './check.ts';
 import { type Connected, connectAgain, type OpenFile, type Tuning } from './connection.ts';
 import { createPrepare, runBatch, runPrepared } from './statements.ts';
-import { createOrderReader, type ReadOrder, toAnswer, toFailure, type WriterOutcome } from './writer-messages.ts';
+import { type ReadOrder, readOrder, toAnswer, toFailure, type WriterOutcome } from './writer-messages.ts';
 import type { ToWriter } from './writer-thread.ts';
 
 /** The worker's side of the port. */
@@ -81,7 +81,6 @@ const NICENESS_OF_CHECK = 19;
 
 function createWriter({ connection, checkPlace }: Connected, { checkpoint }: Tuning): Writer {
   const prepare = createPrepare(connection);
-  const read = createOrderReader();
   const runOne = ({ sql, args }: ReadOrder['statements'][number]) => runPrepared(prepare(sql), args);
 
   function outcomeOf({ task, statements }: ReadOrder): WriterOutcome {
@@ -99,7 +98,7 @@ function createWriter({ connection, checkPlace }: Connected, { checkpoint }: Tun
 
   return {
     run(json) {
-      const order = read(json);
+      const order = readOrder(json);
       return toAnswer(order.id, outcomeOf(order));
     },
     close() {

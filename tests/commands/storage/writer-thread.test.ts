@@ -188,7 +188,7 @@ describe('a failure is the same as without the thread', () => {
   });
 });
 
-test('a text with its arguments in another order, and more texts than are kept, cross right', async () => {
+test('a text with its arguments in another order crosses right, beside more texts than are kept prepared', async () => {
   await database.execute(statement('CREATE TABLE p (a INTEGER, b INTEGER, c INTEGER) STRICT'));
   const sql = 'INSERT INTO p VALUES (:a, :b, 0)';
   await database.batch([statement(sql, { a: 1n, b: 2n }), statement(sql, { b: 2n, a: 1n })], 'write');
