@@ -50,9 +50,6 @@ export const MESSAGE_ANSWER_BYTES_MAX = 64 * 1024;
 /** Storage: statements that are kept prepared, and rows of each table that one commit of a sweep removes. */
 export const SQL_TEXTS_MAX = 1_000;
 export const SWEEP_ROWS_MAX = 100;
-/** What each connection to the embedded database keeps of it in memory, in MiB; the only one keeps more. */
-export const DATABASE_CACHE_MB = 16;
-export const DATABASE_CACHE_LARGEST_MB = 256;
 
 /** Attestation keys in force: the current one and those before it. */
 export const ATTESTATION_KEYS_MAX = 4;

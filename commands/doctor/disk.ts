@@ -6,8 +6,7 @@ import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor
 import type { Examined } from '../../lib/doctor/host.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
-import { measureSync } from '../storage/disk-speed.ts';
-import { chooseWriter, SLOW_SYNC_MS, type WriterChoice } from '../storage/writing.ts';
+import { measureSync } from './disk-speed.ts';
 
 /** From when on the disk is a finding. */
 const DISK_FREE_BYTES_MIN = 64 * 1024 * 1024;
@@ -32,7 +31,7 @@ export function diskChecks(config: Config, stored?: Examined['stored']): readonl
     return [
       judgeRoom(bavail * bsize, size, ageDays),
       ...judgeFileSystem(Number(type)),
-      checkSync(await measureSync(path), config.databaseWriter),
+      checkSync(await measureSync(path)),
     ];
   };
   return [{ name: 'disk', remedy, run }];
@@ -90,12 +89,9 @@ export function judgeFileSystem(type: number): readonly Finding[] {
   return [];
 }
 
-function checkSync(ms: number | undefined, choice: WriterChoice): Finding {
+function checkSync(ms: number | undefined): Finding {
   const time = ms === undefined ? 'more than 50 ms' : `${ms.toFixed(ms < 1 ? 2 : 0)} ms`;
-  const writer = chooseWriter(choice, ms) === undefined ? 'written inline' : 'written by a thread';
-  const speed = `a durable write takes ${time}; ${writer} (DATABASE_WRITER=${choice})`;
-  if (choice === 'inline' && !(ms !== undefined && ms < SLOW_SYNC_MS))
-    return warn('disk', speed, 'set DATABASE_WRITER=auto: until then every request waits for each write');
+  const speed = `a durable write takes ${time}`;
   if (ms === undefined || ms > DISK_SYNC_MS_MAX)
     return warn('disk', speed, 'use a faster disk: every write waits for it');
   return ok('disk', speed);

@@ -6,16 +6,9 @@ import { SETTINGS } from '../../lib/config/settings.ts';
 import { chosenProvider, DELIVERY_CHANNELS, namesBut } from '../../lib/delivery/providers.ts';
 import { SECRET_FILES } from '../setup/secrets.ts';
 import { isEmbedded, type Settings } from '../setup/settings.ts';
-import type { Writing } from '../storage/writing.ts';
-
-/** What the start did. */
-interface Started {
-  readonly migrationsApplied: number;
-  readonly writing: Writing | undefined;
-}
 
 /** Prints address, data, defaults in use and next steps: as text on a terminal, otherwise as one log entry. */
-export function announce(settings: Settings, { migrationsApplied, writing }: Started, log: Log): void {
+export function announce(settings: Settings, migrationsApplied: number, log: Log): void {
   const { config } = settings;
   const facts = {
     url: listenUrl(config.host, config.port),
@@ -25,17 +18,13 @@ export function announce(settings: Settings, { migrationsApplied, writing }: Sta
     chain: `${config.chainName} (${config.chainId})`,
   };
   const hints = findHints(settings);
-  if (config.logFormat === 'pretty')
-    console.log(inWords({ ...facts, console: consolePlace(settings), writer: writerInWords(writing) }, hints));
+  if (config.logFormat === 'pretty') console.log(inWords({ ...facts, console: consolePlace(settings) }, hints));
   else {
     const defaults = Object.fromEntries(hints.map(({ setting, text }) => [setting, text]));
-    const { kind: writer, syncMs } = writing ?? {};
     log({
       level: 'info',
       event: 'listening',
       ...facts,
-      writer,
-      syncMs: rounded(syncMs),
       version: VERSION,
       migrationsApplied,
       defaults,
@@ -75,7 +64,7 @@ function findHints({ config, sources }: Settings): readonly Hint[] {
 }
 
 function inWords(
-  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'writer' | 'chain', string>> & {
+  facts: Readonly<Record<'url' | 'baseUrl' | 'console' | 'data' | 'chain', string>> & {
     readonly adminUrl?: string;
   },
   hints: readonly Hint[],
@@ -86,7 +75,7 @@ function inWords(
     `  origin   ${facts.baseUrl}`,
     ...(facts.adminUrl === undefined ? [] : [`  admin    ${facts.adminUrl}`]),
     `  console  ${facts.console}`,
-    `  data     ${facts.data}${facts.writer}`,
+    `  data     ${facts.data}`,
     `  chain    ${facts.chain}`,
     ...(hints.length > 0 ? ['', 'Defaults in use:', ...hints.map(({ text }) => `  - ${text}`)] : []),
     '',
@@ -95,17 +84,6 @@ function inWords(
     '',
   ];
   return lines.join('\n');
-}
-
-function writerInWords(writing: Writing | undefined): string {
-  if (!writing) return '';
-  const writer = writing.kind === 'thread' ? 'written by a thread of its own' : 'written inline';
-  return writing.syncMs === undefined ? `, ${writer}` : `, ${writer}: a sync takes ${rounded(writing.syncMs)} ms`;
-}
-
-/** To hundredths. */
-function rounded(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 100) / 100;
 }
 
 function listenUrl(host: string, port: number): string {

@@ -3,11 +3,10 @@ import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Damage, Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
-import { cacheOfMemory } from '../storage/cache.ts';
 import type { OpenFile } from '../storage/connection.ts';
 import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
 import { beginReadyMade, type Laying } from '../storage/ready-made.ts';
-import { createWriting, type Writing } from '../storage/writing.ts';
+import type { WriterThread } from '../storage/writer-thread.ts';
 
 /** The database of a vault that serves. */
 export interface ServingDatabase extends Database {
@@ -15,10 +14,7 @@ export interface ServingDatabase extends Database {
   readonly migrationsMade: number;
   /** Until then nothing may be said of it: a loss of power could take a file that was made just now. */
   readonly durable: Promise<void>;
-  /** Where the writes of the embedded database run; undefined on a server. */
-  writing(): Writing | undefined;
-  /** Chooses where they run, and starts that. */
-  chooseWriter(): Promise<void>;
+  /** From now on a thread writes the embedded database: before it, only migrations do, on this one. */
   startWriter(): void;
   /** Reads the whole embedded database in the background, if the last process on it did not close it. */
   startCheck(): Promise<void>;
@@ -37,11 +33,8 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
   if (laying === undefined) return onServer(config);
   const { migrations: migrationsMade, durable } = await laying.finish();
   const database = openFile(databaseOf(config));
-  const writing = createWriting(database, {
-    choice: config.databaseWriter,
-    ...(config.databaseCacheMb === undefined && { aloneCacheMb: cacheOfMemory() }),
-    log,
-  });
+  const ended = Promise.withResolvers<Error>();
+  let thread: Promise<WriterThread> | undefined;
   const damage: Damage = {};
   // The next start knows it by the log.
   let needsCheck = database.file.wasLeftOpen;
@@ -51,15 +44,35 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     damage,
     migrationsMade,
     durable,
-    writing: writing.state,
-    chooseWriter: writing.choose,
-    startWriter: writing.start,
+    startWriter() {
+      const starting = startThread(database.file, log);
+      thread = starting;
+      // What is written until it runs waits for it.
+      database.writeOn({ run: async (task, statements) => (await starting).run(task, statements) });
+      starting.then((writer) => writer.ended).then(ended.resolve, ended.resolve);
+    },
     async startCheck() {
       if (needsCheck) needsCheck = !(await checkFile(database.file, damage, log));
     },
-    ended: writing.ended,
-    close: () => writing.close(needsCheck || damage.found !== undefined),
+    ended: ended.promise,
+    async close() {
+      const writer = await thread?.catch(() => undefined);
+      const keepsLog = needsCheck || damage.found !== undefined;
+      // Of the log the thread knows only how it was at the start.
+      if (keepsLog || database.file.wasLeftOpen) await writer?.close();
+      // The last to close folds it into the file, for which the disk may need its time.
+      database.close(keepsLog);
+      await writer?.close();
+    },
   };
+}
+
+/** Loaded here, as commands never need it. */
+async function startThread(file: OpenFile, log: Log): Promise<WriterThread> {
+  const { startWriter } = await import('../storage/writer-thread.ts');
+  const thread = await startWriter(file);
+  log({ level: 'info', event: 'writer_started' });
+  return thread;
 }
 
 /** Whether the file was found whole. */
@@ -87,8 +100,6 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     batch: (statements, mode) => database.batch(statements, mode),
     migrationsMade: 0,
     durable: Promise.resolve(),
-    writing: () => undefined,
-    chooseWriter: async () => undefined,
     startWriter: () => undefined,
     startCheck: () => Promise.resolve(),
     ended: new Promise(() => undefined),

@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ProcessState } from '../../lib/monitoring/process-metrics.ts';
-import type { Writing } from '../storage/writing.ts';
 
-/**
- * Reads this process's use of resources and who of it writes; without `/proc` it leaves out what only `/proc` has.
- */
-export function createProcessReader(readWriting: () => Writing | undefined): () => ProcessState {
+/** Reads this process's use of resources; without `/proc` it leaves out what only `/proc` has. */
+export function createProcessReader(): () => ProcessState {
   const startTimeSeconds = Date.now() / 1000 - process.uptime();
   const maxFds = readMaxFds();
   return () => {
@@ -16,7 +13,6 @@ export function createProcessReader(readWriting: () => Writing | undefined): () 
       startTimeSeconds,
       openFds: ifThere(() => readdirSync('/proc/self/fd').length),
       maxFds,
-      writing: readWriting(),
     };
   };
 }

@@ -47,9 +47,6 @@ export const serveCommand: Command = {
 export const WORK_INTERVAL_MS = 1_000;
 export const WORK_TURN_MS = 5_000;
 
-/** Long enough to answer what came while the vault started, also where an answer waits for a file. */
-const FIRST_ANSWERS_MS = 5;
-
 /**
  * Runs the vault until a signal. Resolves with the exit code after all accepted work is done. Throws if it cannot
  * start.
@@ -80,10 +77,7 @@ async function serve(given: Arguments): Promise<number> {
   }
   const { vault, database } = running;
   ready.resolve(vault);
-  // What came meanwhile is answered first: it waits neither for a measurement nor for a thread.
-  await Bun.sleep(FIRST_ANSWERS_MS);
-  await database.chooseWriter();
-  announce(running.settings, { migrationsApplied: running.applied, writing: database.writing() }, print);
+  announce(running.settings, running.applied, print);
   database.startWriter();
   database.startCheck();
   loadLeftOut(log);
@@ -184,7 +178,7 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
     return undefined;
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
-  const process = createProcessReader(() => database.writing());
+  const process = createProcessReader();
   const doctor: OpenHost = async (stored) => (await import('../doctor/serving.ts')).servingHost(settings, stored);
   const keepErasures: KeepErasures = async (list) =>
     (await import('../backup/erasures.ts')).noteErasures(config.dataDir, list);
@@ -214,14 +208,11 @@ function openVault(create: () => Vault, { sources }: Settings): Vault {
   }
 }
 
-/** Reads the embedded database into the system's memory, as far as the settings say. */
-async function startReadAhead({
-  databaseUrl,
-  databaseReadAheadMb,
-}: Settings['config']): Promise<ReadAhead | undefined> {
-  if (!isEmbedded(databaseUrl) || databaseReadAheadMb === 0) return undefined;
+/** Reads the beginning of the embedded database into the system's memory. */
+async function startReadAhead({ databaseUrl }: Settings['config']): Promise<ReadAhead | undefined> {
+  if (!isEmbedded(databaseUrl)) return undefined;
   const { readAhead } = await import('../storage/read-ahead.ts');
-  return readAhead(filePath(databaseUrl), databaseReadAheadMb * 1024 * 1024);
+  return readAhead(filePath(databaseUrl));
 }
 
 /** The settings with the ports that were picked where they say 0. They are read again in that case alone. */

@@ -2,7 +2,6 @@ import { Database as Connection, constants as sqlite } from 'bun:sqlite';
 import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
-import { DATABASE_CACHE_MB } from '../../lib/constants.ts';
 import { BUSY_RETRY_MS, DATABASE_LOCK_TIMEOUT_MS, isBusy, isDamaged } from '../../lib/db/errors.ts';
 import { giveToOwnerOf } from './durable.ts';
 
@@ -21,12 +20,14 @@ const WAL_KEPT_BYTES_MAX = 16 * 1024 * 1024;
  */
 const EXTERNAL_CHECKPOINT_PAGES = 262_144;
 
-/** How a connection uses memory, in MiB, and the log. */
+/**
+ * SQLite's own cache of a connection, in KiB: enough for the pages of a commit. The thread's commits empty that of the
+ * reader, so a larger one saves little (docs/decisions/0027).
+ */
+const CACHE_KIB = 16 * 1024;
+
+/** How a connection uses the log. */
 export interface Tuning {
-  /** SQLite's own cache of pages. */
-  readonly cacheMb?: number;
-  /** How much of the file is mapped into memory; SQLite maps 2 GiB at most. */
-  readonly mmapMb?: number;
   /** Who brings the log into the file. */
   readonly checkpoint?: 'auto' | 'external';
 }
@@ -165,10 +166,7 @@ function makeFile(path: string): void {
   giveToOwnerOf(path, dirname(path));
 }
 
-/** The pragma of a cache of so many MiB. A negative number is KiB. */
-export const cacheSize = (cacheMb: number) => `cache_size = ${-cacheMb * 1024}`;
-
-const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0, checkpoint }: Tuning) => [
+const pragmasOf = ({ checkpoint }: Tuning) => [
   `busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`,
   'journal_mode = WAL',
   'synchronous = FULL',
@@ -179,8 +177,8 @@ const pragmasOf = ({ cacheMb = DATABASE_CACHE_MB, mmapMb = 0, checkpoint }: Tuni
   'secure_delete = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',
-  cacheSize(cacheMb),
-  `mmap_size = ${mmapMb * 1024 * 1024}`,
+  // A negative number is KiB.
+  `cache_size = -${CACHE_KIB}`,
   // A long read makes the log grow. It would keep that size on the disk.
   `journal_size_limit = ${WAL_KEPT_BYTES_MAX}`,
   ...(checkpoint === 'external' ? [`wal_autocheckpoint = ${EXTERNAL_CHECKPOINT_PAGES}`] : []),

@@ -18,11 +18,7 @@ export function databaseOf(config: Config): DatabaseSettings {
     url: config.databaseUrl,
     authToken: config.databaseAuthToken,
     maxConnections: config.databaseMaxConnections,
-    tuning: {
-      ...(config.databaseCacheMb !== undefined && { cacheMb: config.databaseCacheMb }),
-      mmapMb: config.databaseMmapMb,
-      checkpoint: config.databaseCheckpoint,
-    },
+    tuning: { checkpoint: config.databaseCheckpoint },
   };
 }
 

@@ -1,6 +1,9 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 
+/** How much is read at most. */
+export const READ_AHEAD_BYTES_MAX = 1024 * 1024 * 1024;
+
 /** Bytes read at once: a request that needs the disk meanwhile waits for no more than this. */
 const CHUNK_BYTES = 256 * 1024;
 const readInto = promisify(read);
@@ -20,7 +23,7 @@ export interface ReadAhead {
  * Reads the file up to `bytesMax`, so that the system has it in memory when a request needs it: a look-up waits for the
  * disk on the event loop's thread. It rests as long as each read takes, so that half of the disk's time is left.
  */
-export function readAhead(path: string, bytesMax: number): ReadAhead {
+export function readAhead(path: string, bytesMax = READ_AHEAD_BYTES_MAX): ReadAhead {
   const file = openSync(path, 'r');
   let isStopped = false;
   const run = async (): Promise<number> => {

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import type { Database, Result } from '../../lib/db/database.ts';
 import { isBusy, retryBusy } from '../../lib/db/errors.ts';
-import { cacheSize, connect, keepLog, type OpenFile, type Tuning } from './connection.ts';
-import { type BoundStatement, COMMIT, createPrepare, runBatch, runPrepared } from './statements.ts';
+import { connect, keepLog, type OpenFile, type Tuning } from './connection.ts';
+import { type BoundStatement, createPrepare, runBatch, runPrepared } from './statements.ts';
 import type { WriterThread } from './writer-thread.ts';
 
 /** A database that somebody has to close. */
@@ -13,12 +13,8 @@ export type OwnedDatabase = Database & { close(): void };
 export interface EmbeddedDatabase extends OwnedDatabase {
   /** The file, for another connection to it. */
   readonly file: OpenFile;
-  /** Calls `watch` with the milliseconds of each commit of a batch by this connection. */
-  watchCommits(watch: (ms: number) => void): void;
-  /** Keeps so many MiB of the file's pages in memory from now on. */
-  keepPages(cacheMb: number): void;
   /** Lets a thread do every write from now on; who opened it closes it, after this. */
-  writeOn(thread: WriterThread): void;
+  writeOn(thread: Pick<WriterThread, 'run'>): void;
   /**
    * Leaves the log behind, or not, where this connection is the last to close: the next start checks the file then. By
    * default it leaves one that was left open.
@@ -36,16 +32,9 @@ export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = sys
   const { connection, place, checkPlace, wasLeftOpen } = connect(path, tuning);
   const prepare = createPrepare(connection);
   const run = ({ sql, args }: BoundStatement): Result => runPrepared(prepare(sql), args);
-  let thread: WriterThread | undefined;
-  let watch: (ms: number) => void = () => undefined;
+  let thread: Pick<WriterThread, 'run'> | undefined;
 
-  function commit(): void {
-    const start = systemClock.monotonic();
-    run(COMMIT);
-    watch(systemClock.monotonic() - start);
-  }
-
-  async function executeOn(writer: WriterThread, statement: BoundStatement): Promise<Result> {
+  async function executeOn(writer: Pick<WriterThread, 'run'>, statement: BoundStatement): Promise<Result> {
     const known = prepare(statement.sql);
     // What neither writes nor reads, such as ROLLBACK, belongs to the connection that writes.
     if (!known.writes && known.returnsRows) return whenFree(clock, () => runPrepared(known, statement.args));
@@ -68,13 +57,9 @@ export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = sys
       if (thread && mode === 'write') return thread.run('batch', statements);
       return whenFree(clock, () => {
         if (mode === 'write') checkPlace();
-        return runBatch(connection, run, statements, mode, mode === 'write' ? commit : undefined);
+        return runBatch(connection, run, statements, mode);
       });
     },
-    watchCommits(given) {
-      watch = given;
-    },
-    keepPages: (cacheMb) => void connection.run(`PRAGMA ${cacheSize(cacheMb)}`),
     writeOn(given) {
       thread = given;
     },

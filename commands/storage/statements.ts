@@ -67,13 +67,12 @@ export function runBatch(
   run: (statement: BoundStatement) => Result,
   statements: readonly BoundStatement[],
   mode: 'read' | 'write',
-  commit: () => void = () => run(COMMIT),
 ): Result[] {
   run(mode === 'write' ? BEGIN_WRITE : BEGIN_READ);
   const results: Result[] = [];
   try {
     for (const statement of statements) results.push(run(statement));
-    commit();
+    run(COMMIT);
     return results;
   } catch (error) {
     // A full disk or the like has ended the transaction already.
@@ -85,6 +84,5 @@ export function runBatch(
 
 const BEGIN_WRITE = { sql: 'BEGIN IMMEDIATE', args: {} };
 const BEGIN_READ = { sql: 'BEGIN', args: {} };
-/** The end of a transaction. */
-export const COMMIT = { sql: 'COMMIT', args: {} };
+const COMMIT = { sql: 'COMMIT', args: {} };
 const ROLLBACK = { sql: 'ROLLBACK', args: {} };

@@ -36,8 +36,6 @@ export const METRICS = {
     'Requests refused because the queue for a connection was full, or the wait was over 10 seconds.',
   ),
   vault_db_damaged: gauge('Whether the database was found damaged: 1 until the process ends.'),
-  vault_db_writer: gauge('Where the embedded database is written: 1 for the kind in use.', 'kind'),
-  vault_db_sync_seconds: gauge('Time until a page was on the disk, measured at the start.'),
 
   vault_codes_sent_total: closed('One-time codes sent.', { channel: CODE_CHANNELS, outcome: ['accepted', 'refused'] }),
   vault_codes_checked_total: closed('One-time codes checked.', {

@@ -80,13 +80,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     remedy: 'set DATABASE_URL to the libSQL server that the token is for, or remove it',
   },
   {
-    names: [
-      'DATABASE_WRITER',
-      'DATABASE_CHECKPOINT',
-      'DATABASE_CACHE_MB',
-      'DATABASE_MMAP_MB',
-      'DATABASE_READ_AHEAD_MB',
-    ],
+    names: ['DATABASE_CHECKPOINT'],
     when: ({ databaseUrl }) => !isFile(databaseUrl),
     problem: 'has no effect, because DATABASE_URL is a server',
     remedy: 'remove it: it is for the embedded database',

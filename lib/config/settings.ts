@@ -16,12 +16,6 @@ import { derived, endpoint, plain, type Setting, secret } from './setting.ts';
 import { UPSTREAM_SETTINGS } from './upstream-settings.ts';
 import * as url from './url-parsers.ts';
 
-/** SQLite maps a little less than 2 GiB. */
-const DATABASE_MMAP_MB_MAX = 2_047;
-const DATABASE_CACHE_MB_MAX = 65_536;
-const DATABASE_READ_AHEAD_MB = 1_024;
-const READ_AHEAD_MB_MAX = 1_048_576;
-
 const STORAGE = {
   DATA_DIR: plain('directory of the generated keys and the embedded database', parse.anyText, './vault-data', {
     example: '/var/lib/vault',
@@ -36,37 +30,12 @@ const STORAGE = {
     { example: 'libsql://vault-example.turso.io' },
   ),
   DATABASE_AUTH_TOKEN: secret('token of the libSQL server', parse.unsetOr(secrets.token(1))),
-  DATABASE_WRITER: plain(
-    'who commits to the embedded database: a thread of its own, the event loop (inline), or what suits the disk',
-    parse.oneOf('auto', 'thread', 'inline'),
-    'auto',
-  ),
   DATABASE_CHECKPOINT: plain(
     'who brings the log of the embedded database into its file: the vault (auto), or Litestream beside it (external)',
     parse.oneOf('auto', 'external'),
     'auto',
   ),
   DATABASE_MAX_CONNECTIONS: count('most statements at the same time', limit.DATABASE_MAX_CONNECTIONS, 1),
-  DATABASE_CACHE_MB: plain(
-    'memory of each connection to the embedded database for its pages, in MiB',
-    parse.unsetOr(parse.integer(2, DATABASE_CACHE_MB_MAX)),
-    derived(
-      `${limit.DATABASE_CACHE_MB}; where the event loop writes, a sixteenth of the memory, at most ${limit.DATABASE_CACHE_LARGEST_MB}`,
-    ),
-    { example: '64' },
-  ),
-  DATABASE_MMAP_MB: count(
-    'how much of the embedded database is mapped into memory, in MiB; 0 is nothing, read docs/operating.md first',
-    0,
-    0,
-    DATABASE_MMAP_MB_MAX,
-  ),
-  DATABASE_READ_AHEAD_MB: count(
-    'how much of the embedded database is read after the start, so that first requests wait less for the disk, in MiB',
-    DATABASE_READ_AHEAD_MB,
-    0,
-    READ_AHEAD_MB_MAX,
-  ),
   ...BACKUP_SETTINGS,
 };
 

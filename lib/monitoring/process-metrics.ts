@@ -10,17 +10,12 @@ export interface ProcessState {
   readonly startTimeSeconds: number;
   readonly openFds?: number | undefined;
   readonly maxFds?: number | undefined;
-  /** Where it commits to an embedded database, and how long its disk took for a page at the start. */
-  readonly writing?: { readonly kind: 'inline' | 'thread'; readonly syncMs: number | undefined } | undefined;
 }
 
 /** The metric families of a process; those without a value have no sample. */
 export function processFamilies(state: ProcessState): readonly Family[] {
-  const { cpuSeconds, residentBytes, startTimeSeconds, openFds, maxFds, writing } = state;
-  const syncSeconds = writing?.syncMs === undefined ? undefined : writing.syncMs / 1000;
+  const { cpuSeconds, residentBytes, startTimeSeconds, openFds, maxFds } = state;
   return [
-    ...(writing ? [family('vault_db_writer', 1, { kind: writing.kind })] : []),
-    ...(syncSeconds === undefined ? [] : [family('vault_db_sync_seconds', syncSeconds)]),
     family('process_cpu_seconds_total', cpuSeconds),
     family('process_resident_memory_bytes', residentBytes),
     family('process_start_time_seconds', startTimeSeconds),
@@ -29,7 +24,7 @@ export function processFamilies(state: ProcessState): readonly Family[] {
   ];
 }
 
-function family(name: MetricName, value: number | undefined, labels: Readonly<Record<string, string>> = {}): Family {
+function family(name: MetricName, value: number | undefined): Family {
   const { help, type } = METRICS[name];
-  return { name, help, type, samples: value === undefined ? [] : [{ labels, value }] };
+  return { name, help, type, samples: value === undefined ? [] : [{ labels: {}, value }] };
 }

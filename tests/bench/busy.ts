@@ -9,7 +9,8 @@ import { startServer, type Target } from './frame/target.ts';
 import { mustBeOk, sendRequest } from './vault-work.ts';
 
 const BUSY = [0, 2, 8];
-const WRITERS = ['inline', 'thread'];
+const MODES: Readonly<Record<string, string>> = { inline: 'vault-inline', thread: 'vault' };
+const WRITERS = Object.keys(MODES);
 const SENDERS = 16;
 /** A busy program ends by itself if this one is killed. */
 const BUSY_SECONDS = 60;
@@ -18,11 +19,8 @@ const BUSY_SECONDS = 60;
 export async function measureBusy(options: BenchOptions): Promise<void> {
   const vaults = new Map<string, Target>();
   try {
-    for (const writer of WRITERS)
-      vaults.set(
-        writer,
-        await startServer('vault', { DID_REGISTRY_ADDRESS: 'none', DATABASE_WRITER: writer }, { place: onAllCores }),
-      );
+    for (const [writer, mode] of Object.entries(MODES))
+      vaults.set(writer, await startServer(mode, { DID_REGISTRY_ADDRESS: 'none' }, { place: onAllCores }));
     let sent = 0;
     const sends = (vault: Target) =>
       load(vault, () => sendRequest(sent++), { ms: options.ms, connections: SENDERS, holds: '"ok":true' });

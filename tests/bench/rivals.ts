@@ -27,9 +27,9 @@ const targets: Target[] = [];
 install();
 leaveServerCore();
 try {
-  const vault = await startVault('thread');
+  const vault = await startVault('vault');
   await register(vault);
-  const parts = [...(await benchReads(vault)), await benchCodes(vault, await startVault('inline'))];
+  const parts = [...(await benchReads(vault)), await benchCodes(vault, await startVault('vault-inline'))];
   const { 'better-auth': betterAuth, elysia, hono } = dependencies;
   const versions = { 'better-auth': betterAuth, Elysia: elysia, Hono: hono };
   const tables = parts.map(({ table }) => table);
@@ -145,8 +145,8 @@ async function lookupOf(target: Target): Promise<Finding> {
   return mustBeOk(await load(target, lookupRequest, { ms: options.ms, holds: '"did":"did:key:z' }));
 }
 
-function startVault(writer: string): Promise<Target> {
-  return startServer('vault', { DID_REGISTRY_ADDRESS: 'none', DATABASE_WRITER: writer }).then(keep);
+function startVault(mode: 'vault' | 'vault-inline'): Promise<Target> {
+  return startServer(mode, { DID_REGISTRY_ADDRESS: 'none' }).then(keep);
 }
 
 /** A server of tests/bench/rivals/ with a file of its own. */

@@ -28,36 +28,24 @@ for (const size of options.sizes) files.set(size, await filled(folder, size));
 const [smallest = 0] = options.sizes;
 const largest = options.sizes.at(-1) ?? smallest;
 
-/** Who writes, in the first table and in the second. A thread's commits would empty the reader's cache. */
-const INLINE = { DATABASE_WRITER: 'inline' };
-const THREAD = { DATABASE_WRITER: 'thread' };
 /** The largest file whose rows are counted: the server that counts them makes a copy. */
 const COUNTED_MAX = 1_000_000;
 type Findings = ReadonlyMap<string, readonly Finding[]>;
 
 const routes = ROUTES.filter(({ name }) => name.includes(options.only));
-const reading = routes.filter(({ writes }) => !writes);
 const taken = new Map<number, readonly Taken[]>();
 
 if (options.statements) await measureStatements();
 else await measureRequests();
 
 async function measureRequests(): Promise<void> {
-  const inline = await measure(routes, INLINE);
-  const beside = await measure(reading, THREAD);
+  const findings = await measure();
   if (options.only === '') for (const [size, path] of files) taken.set(size, await takenOn(path));
   await publish(
     {
       name: 'scale',
-      tables: [
-        httpTable('processor µs of a request', routes, inline),
-        httpTable('the same where a thread writes (DATABASE_WRITER=thread)', reading, beside),
-        ...(taken.size > 0 ? [operationsTable()] : []),
-      ],
-      figures: [
-        ...routes.map((route) => figureOf(route, inline, '')),
-        ...reading.map((route) => figureOf(route, beside, ', DATABASE_WRITER=thread')),
-      ],
+      tables: [httpTable(findings), ...(taken.size > 0 ? [operationsTable()] : [])],
+      figures: routes.map((route) => figureOf(route, findings)),
     },
     options,
   );
@@ -77,20 +65,20 @@ async function measureStatements(): Promise<void> {
   await publish({ name: 'statements', tables: [worstOf(table)], figures: statementFigures(sizings) }, options);
 }
 
-async function measure(some: readonly Route[], vars: Readonly<Record<string, string>>): Promise<Findings> {
+async function measure(): Promise<Findings> {
   const sized: Sized[] = [];
   for (const [size, path] of files) {
-    const settings = { DID_REGISTRY_ADDRESS: 'none', DATABASE_URL: `file:${path}`, ...vars };
+    const settings = { DID_REGISTRY_ADDRESS: 'none', DATABASE_URL: `file:${path}` };
     sized.push({ size, path, target: await startServer('vault', settings) });
   }
-  const findings = await interleaved(casesOf(some, sized, options.ms), options);
+  const findings = await interleaved(casesOf(routes, sized, options.ms), options);
   for (const { target } of sized) await target.stop();
   return findings;
 }
 
-function httpTable(title: string, some: readonly Route[], findings: Findings): Table {
+function httpTable(findings: Findings): Table {
   const larger = options.sizes.slice(1);
-  const rows = some.map(({ name }) => {
+  const rows = routes.map(({ name }) => {
     const of = (size: number) => findings.get(caseName(name, size));
     const cells: Cell[] = [each(of(smallest), cpu)];
     for (const size of larger) cells.push(each(of(size), cpu), ratioOf(of(size), of(smallest), cpu));
@@ -107,14 +95,13 @@ function httpTable(title: string, some: readonly Route[], findings: Findings): T
   ];
   const notes = [
     `Columns are numbers of registrations. Reads ask for ${PICKS} of them, at random, each asked for before.`,
-    'Unless a table says so, every vault writes on its event loop (`DATABASE_WRITER=inline`), as one core with a fast disk does.',
   ];
-  return { title, columns, rows, notes };
+  return { title: 'processor µs of a request', columns, rows, notes };
 }
 
-function figureOf({ name, writes }: Route, findings: Findings, setting: string): Figure {
+function figureOf({ name, writes }: Route, findings: Findings): Figure {
   const [many, few] = [largest, smallest].map((size) => findings.get(caseName(name, size)));
-  const label = `${largest.toLocaleString('en')} registrations ÷ ${smallest.toLocaleString('en')}: ${name}${setting}`;
+  const label = `${largest.toLocaleString('en')} registrations ÷ ${smallest.toLocaleString('en')}: ${name}`;
   const value = ratioOf(many, few, cpu);
   return { label, value, digits: 2, unit: '×', atMost: true, floor: writes ? 1.6 : 1.3, goal: 1.1 };
 }

@@ -45,14 +45,16 @@ const MODES: Readonly<Record<string, () => Served | Promise<Served>>> = {
       const zeros = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: `0x${'0'.repeat(64)}` });
       return Response.json(Array.isArray(calls) ? calls.map(zeros) : zeros(calls));
     }),
-  vault: serveVault,
+  vault: () => serveVault(),
+  'vault-inline': () => serveVault({ isInline: true }),
 };
 
 function serve(fetch: (request: Request) => Response | Promise<Response>): Served {
   return { server: Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch }) };
 }
 
-async function serveVault(): Promise<Served> {
+/** With `isInline` the event loop writes, as in a command: what the thread is compared with. */
+async function serveVault({ isInline = false } = {}): Promise<Served> {
   const folder = benchFolder();
   const unlimited = '1000000000';
   const vars = {
@@ -78,8 +80,7 @@ async function serveVault(): Promise<Served> {
   // Codes alone draw four bytes.
   const random = (length: number) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length));
   const vault = createVault({ vars, database, mail: { send: async () => {} }, random, log });
-  await database.chooseWriter();
-  database.startWriter();
+  if (!isInline) database.startWriter();
   if (settings['DATABASE_URL'] !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
   // What `vault serve` listens with.
   const server = listen({ config, inflight: createInflight(), ready: Promise.resolve(vault), log });

@@ -73,7 +73,8 @@ async function start(tracer: string, writer: string, delayMs: number): Promise<S
   const delay = delayMs > 0 ? ['-e', `inject=${syncs}:delay_exit=${delayMs * 1000}`] : [];
   const flags = ['-D', '-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', '-e', `trace=${syncs}`, ...delay];
   const place = (command: readonly string[]) => onServerCore([tracer, ...flags, ...command]);
-  const vault = await startServer('vault', { DID_REGISTRY_ADDRESS: 'none', DATABASE_WRITER: writer }, { place });
+  const mode = writer === 'thread' ? 'vault' : 'vault-inline';
+  const vault = await startServer(mode, { DID_REGISTRY_ADDRESS: 'none' }, { place });
   await register(vault);
   return { name: `${writer}, each sync + ${delayMs} ms`, writer, delayMs, vault };
 }

@@ -11,32 +11,24 @@ import { VAULT_SECRET } from '../support/vault.ts';
 // Real programs on a file that is damaged below them, or while nobody has it open.
 
 const HANDLES = 400;
-const WRITERS = ['thread', 'inline'] as const;
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function start(
-  dir: string,
-  DATABASE_WRITER: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Program> {
+async function start(dir: string, more: Readonly<Record<string, string>> = {}): Promise<Program> {
   const vars = {
     VAULT_SECRET,
     OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
     METRICS_ALLOW: '127.0.0.1',
     DATA_DIR: dir,
-    DATABASE_WRITER,
     RATE_LIMIT_READS_PER_IP: '1000000',
     RATE_LIMIT_WRITES_PER_IP: '1000000',
     ...more,
   };
   const program = await startProgram(vars, { cwd: dir });
   ends.push(() => program.stop('SIGKILL'));
-  const isThread = DATABASE_WRITER === 'thread';
-  if (isThread) await until('the writer starts', () => program.output().includes('"writer_started"'));
   return program;
 }
 
@@ -83,10 +75,10 @@ async function expectRefused(program: Program): Promise<void> {
   expect(await (await fetch(`${program.url}/metrics`)).text()).toMatch(/^vault_db_damaged 1$/m);
 }
 
-describe.each(WRITERS)('a damaged file, written by DATABASE_WRITER=%s', (writer) => {
+describe('a damaged file', () => {
   test('is cut to half while it is in use: it is written no more, and the log says so once', async () => {
     const { dir, file } = openFolder();
-    const program = await start(dir, writer);
+    const program = await start(dir);
     await takeHandles(program);
     expect(await (await fetch(`${program.url}/metrics`)).text()).toMatch(/^vault_db_damaged 0$/m);
     checkpoint(file);
@@ -101,13 +93,13 @@ describe.each(WRITERS)('a damaged file, written by DATABASE_WRITER=%s', (writer)
 
   test('has lost rows while nobody had it open: it is found after an unclean end, and again at each start', async () => {
     const { dir, file } = openFolder();
-    let program = await start(dir, writer);
+    let program = await start(dir);
     await takeHandles(program);
     await program.stop('SIGKILL');
     // No statement notices it.
     setCells(file, 'sessions', 1);
     for (let starts = 0; starts < 2; starts++) {
-      program = await start(dir, writer);
+      program = await start(dir);
       await untilDamaged(program);
       await expectRefused(program);
       expect(await program.stop()).toBe(0);
@@ -119,7 +111,7 @@ test.skipIf(!libsqlProgram())('a libSQL server that says that it is damaged is w
   const { dir } = openFolder();
   const open = async () => {
     const server = (await startLibsql({ dir: join(dir, 'sqld') })) as LibsqlServer;
-    const program = await start(dir, 'auto', { DATABASE_URL: server.url });
+    const program = await start(dir, { DATABASE_URL: server.url });
     ends.push(() => server.stop());
     return { server, program };
   };
@@ -138,21 +130,21 @@ test.skipIf(!libsqlProgram())('a libSQL server that says that it is damaged is w
 
 test('a start that cannot open the file leaves the sign that it is to be checked', async () => {
   const { dir, file } = openFolder();
-  const program = await start(dir, 'thread');
+  const program = await start(dir);
   await takeHandles(program);
   checkpoint(file);
   await program.stop('SIGKILL');
   truncateSync(file, statSync(file).size / 2);
-  expect(await start(dir, 'thread').catch(String)).toMatch(/malformed: restore a backup/);
+  expect(await start(dir).catch(String)).toMatch(/malformed: restore a backup/);
   expect(existsSync(`${file}-wal`)).toBe(true);
 });
 
 test('a file that is whole after an unclean end is checked once', async () => {
   const { dir, file } = openFolder();
-  let program = await start(dir, 'thread');
+  let program = await start(dir);
   await takeHandles(program);
   await program.stop('SIGKILL');
-  program = await start(dir, 'thread');
+  program = await start(dir);
   await until('the file is checked', () => program.output().includes('"database_checked"'));
   expect(program.output()).toContain('"found":"ok"');
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);

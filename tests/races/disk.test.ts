@@ -22,7 +22,6 @@ const CLIENTS = 16;
 /** Requests that a bad disk refuses, or sessions that a late one acknowledges, before it is healed. */
 const TROUBLES = isLong ? 100 : 10;
 const ROUNDS = isLong ? 4 : 1;
-const WRITERS = isLong ? (['thread', 'inline'] as const) : (['thread'] as const);
 const FAULTS = Object.keys(DISK_FAULTS) as (keyof typeof DISK_FAULTS)[];
 
 const isPossible = await canSpoilDisk();
@@ -39,7 +38,7 @@ function openFolder(): string {
   return folder.path;
 }
 
-async function start(dir: string, DATABASE_WRITER: string, command = SERVE): Promise<Program> {
+async function start(dir: string): Promise<Program> {
   const env = {
     PORT: '0',
     LOG_FORMAT: 'json',
@@ -49,17 +48,12 @@ async function start(dir: string, DATABASE_WRITER: string, command = SERVE): Pro
     DATA_DIR: dir,
     RATE_LIMIT_READS_PER_IP: '1000000',
     RATE_LIMIT_WRITES_PER_IP: '1000000',
-    DATABASE_WRITER,
   };
-  const program = await startListening(command, { cwd: dir, env });
+  const program = await startListening(SERVE, { cwd: dir, env });
   ends.push(() => program.stop('SIGKILL'));
-  if (DATABASE_WRITER === 'thread') await untilThread(program);
   return program;
 }
 
-const hasThread = (program: Program) => program.output().includes('"writer_started"');
-
-const untilThread = (program: Program) => until('the writer is a thread', () => hasThread(program));
 const untilReady = (program: Program) =>
   until('the vault is ready', async () => (await fetch(`${program.url}/readyz`)).status === 200);
 const isLate = (fault: (typeof FAULTS)[number]) => fault.endsWith('late');
@@ -73,12 +67,10 @@ async function expectNothingWrong(dir: string, { acknowledged }: Claimants): Pro
   expect(acknowledged.sessions.size).toBeGreaterThan(0);
 }
 
-const cases = WRITERS.flatMap((writer) => FAULTS.map((fault) => [fault, writer] as const));
-
 describe.skipIf(!isPossible)('nothing that was acknowledged is lost', () => {
-  test.each(cases)('while %s (DATABASE_WRITER=%s), and after a kill in the midst of it', async (fault, writer) => {
+  test.each(FAULTS)('while %s, and after a kill in the midst of it', async (fault) => {
     const dir = openFolder();
-    let program = await start(dir, writer);
+    let program = await start(dir);
     const claimants = createClaimants(() => [program], 'd');
     const running = claimants.run(CLIENTS);
     const untilTroubled = () => (isLate(fault) ? untilOpened : untilRefused)(claimants, TROUBLES);
@@ -86,44 +78,21 @@ describe.skipIf(!isPossible)('nothing that was acknowledged is lost', () => {
       await untilOpened(claimants, CLIENTS);
       const disk = await spoilDisk(program.pid, fault);
       await untilTroubled();
-      // The event loop is free with a thread: what needs no disk is answered.
-      if (writer === 'thread') expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
+      // The event loop is free: what needs no disk is answered.
+      expect((await fetch(`${program.url}/api/sessions/status`)).status).toBe(200);
       await disk.heal();
       await untilReady(program);
       const worse = await spoilDisk(program.pid, fault);
       await untilTroubled();
       await program.stop('SIGKILL');
       await worse.heal();
-      program = await start(dir, writer);
+      program = await start(dir);
     }
     await untilOpened(claimants, CLIENTS);
     claimants.end();
     await running;
     expect(await program.stop()).toBe(0);
     await expectNothingWrong(dir, claimants);
-    if (isLong) console.log(JSON.stringify([fault, writer, Object.fromEntries(claimants.acknowledged.statuses)]));
+    if (isLong) console.log(JSON.stringify([fault, Object.fromEntries(claimants.acknowledged.statuses)]));
   });
 });
-
-// With one processor the event loop writes to a disk that is fast at the start.
-test.skipIf(!isPossible || !Bun.which('taskset'))(
-  'a disk that becomes slow is left to a thread under load',
-  async () => {
-    const dir = openFolder();
-    const program = await start(dir, 'auto', ['taskset', '-c', '0', ...SERVE]);
-    const claimants = createClaimants(() => [program], 's');
-    const running = claimants.run(CLIENTS);
-    await untilOpened(claimants, CLIENTS);
-    const wasInline = !hasThread(program);
-    const disk = await spoilDisk(program.pid, 'every sync is late');
-    await untilThread(program);
-    await untilOpened(claimants, CLIENTS);
-    await disk.heal();
-    claimants.end();
-    await running;
-    expect(await program.stop()).toBe(0);
-    await expectNothingWrong(dir, claimants);
-    // Else this machine's disk was slow before, or the machine was too busy to measure it.
-    if (!wasInline) expect(program.output()).toMatch(/a durable write takes|the disk could not be measured/);
-  },
-);

@@ -30,10 +30,7 @@ const database = () => at('vault-data/vault.db');
 
 async function startVault(vars: Record<string, string> = {}): Promise<Program> {
   const open = { MAX_REGISTRATIONS_PER_IP: '1000000', RATE_LIMIT_WRITES_PER_IP: '1000000' };
-  const program = await startProgram(
-    { DATABASE_CHECKPOINT: 'external', DATABASE_WRITER: 'thread', ...open, ...vars },
-    { cwd: folder.path },
-  );
+  const program = await startProgram({ DATABASE_CHECKPOINT: 'external', ...open, ...vars }, { cwd: folder.path });
   ends.push(() => program.stop('SIGKILL'));
   return program;
 }

@@ -37,8 +37,6 @@ export async function startSoakedVault(cwd: string, program?: string): Promise<S
       APPS: QUIET_APP,
       DID_REGISTRY_ADDRESS: 'none',
       FOLLOWER: 'false',
-      // By default it grows with the machine's memory, and fills for longer than a soak lasts.
-      DATABASE_CACHE_MB: '16',
       EMAIL_DAILY_MAX: many,
       RATE_LIMIT_READS_PER_IP: many,
     },

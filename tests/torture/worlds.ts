@@ -60,7 +60,7 @@ export async function openWorld(name: WorldName, { seed, binary }: { seed: numbe
   const members: Member[] = [];
   for (const one of names) {
     mkdirSync(join(folder.path, one));
-    members.push(await startMember({ name: one, dir: join(folder.path, one), vars: writerOf(vars, one), binary }));
+    members.push(await startMember({ name: one, dir: join(folder.path, one), vars, binary }));
   }
   return {
     name,
@@ -80,11 +80,6 @@ export async function openWorld(name: WorldName, { seed, binary }: { seed: numbe
       for (const end of ends.reverse()) await end();
     },
   };
-}
-
-/** The first one writes by a thread of its own, the second one by its event loop. */
-function writerOf(vars: Readonly<Record<string, string>>, name: string) {
-  return { ...vars, DATABASE_WRITER: name === 'A' ? 'thread' : 'inline' };
 }
 
 function varsOf(chain: RelayChain): Record<string, string> {

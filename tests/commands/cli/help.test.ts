@@ -66,7 +66,7 @@ test('the help of serve has examples, the most used settings and no others', asy
   expect(out.split('\n').length).toBeLessThanOrEqual(40);
   for (const words of ['vault serve --config', '--base-url', 'SMTP_URL', '[8787]', 'vault help settings'])
     expect(out).toContain(words);
-  expect(out).not.toContain('--database-mmap-mb');
+  expect(out).not.toContain('--database-max-connections');
 });
 
 test('the help of another command shows the settings that it reads', async () => {

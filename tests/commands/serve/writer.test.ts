@@ -24,13 +24,11 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-const start = (writer: string) =>
+const start = () =>
   startProgram(
     {
-      DATABASE_WRITER: writer,
       MAX_REGISTRATIONS_PER_IP: '1000000',
       RATE_LIMIT_WRITES_PER_IP: '1000000',
-      METRICS_TOKEN: 'a-token-of-the-tests',
     },
     { cwd: folder.path, binary },
   );
@@ -65,21 +63,16 @@ async function openUntilKilled(program: Program, name: string): Promise<string[]
   return acknowledged;
 }
 
-async function metricsOf({ url }: Program): Promise<string> {
-  return (await fetch(`${url}/metrics`, { headers: { Authorization: 'Bearer a-token-of-the-tests' } })).text();
-}
-
 describe('the built program, alone in a folder, writes by its thread', () => {
   test('and what it acknowledged is there after it was killed and started again', async () => {
     expect(readFileSync(binary).includes(ROOT)).toBe(false);
     const acknowledged: string[] = [];
     for (const name of ['first', 'second']) {
-      const program = await start('thread');
+      const program = await start();
       await until('the writer starts', () => isStarted(program));
-      expect(await metricsOf(program)).toContain('vault_db_writer{kind="thread"} 1');
       acknowledged.push(...(await openUntilKilled(program, name)));
     }
-    const program = await start('thread');
+    const program = await start();
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     expect(await program.stop()).toBe(0);
     const database = openSqlite(join(folder.path, 'vault-data/vault.db'));
@@ -94,24 +87,10 @@ describe('the built program, alone in a folder, writes by its thread', () => {
       mkdirSync(dirname(join(folder.path, name)), { recursive: true });
       writeFileSync(join(folder.path, name), `require('node:fs').writeFileSync('trapped', ''); process.exit(7);`);
     }
-    const program = await start('thread');
+    const program = await start();
     await until('the writer starts', () => isStarted(program));
     expect(await openSession(program, 'alice')).toBe(200);
     expect(await program.stop()).toBe(0);
     expect(await Bun.file(join(folder.path, 'trapped')).exists()).toBe(false);
   });
-});
-
-test('the first lines say who writes, and how long the disk takes', async () => {
-  const threaded = await start('thread');
-  expect(threaded.output()).toMatch(/"event":"listening".*"writer":"thread"/);
-  expect(await threaded.stop()).toBe(0);
-  const inline = await start('inline');
-  expect(inline.output()).toMatch(/"event":"listening".*"writer":"inline"/);
-  expect(await metricsOf(inline)).toContain('vault_db_writer{kind="inline"} 1');
-  expect(await inline.stop()).toBe(0);
-  expect(isStarted(inline)).toBe(false);
-  const pretty = await startProgram({ LOG_FORMAT: 'pretty', DATABASE_WRITER: 'thread' }, { cwd: folder.path, binary });
-  expect(await pretty.stop()).toBe(0);
-  expect(pretty.output()).toMatch(/data {5}\S+vault\.db, written by a thread of its own/);
 });

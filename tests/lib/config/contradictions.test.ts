@@ -59,8 +59,8 @@ test.each<[string, Record<string, string>, string[]]>([
   ['a token for a file', { DATABASE_AUTH_TOKEN: 'x' }, ['DATABASE_AUTH_TOKEN']],
   [
     'how a file is written, where there is none',
-    { DATABASE_URL: 'libsql://db.example', DATABASE_WRITER: 'inline' },
-    ['DATABASE_WRITER'],
+    { DATABASE_URL: 'libsql://db.example', DATABASE_CHECKPOINT: 'external' },
+    ['DATABASE_CHECKPOINT'],
   ],
   ['half of a key', { BACKUP_S3_ACCESS_KEY_ID: 'x' }, ['BACKUP_S3_ACCESS_KEY_ID']],
 ])('%s is a contradiction', (_, vars, names) => {

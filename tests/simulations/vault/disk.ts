@@ -1,13 +1,7 @@
 import { Database as Connection } from 'bun:sqlite';
 import { join } from 'node:path';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
-import {
-  type BoundStatement,
-  COMMIT,
-  createPrepare,
-  runBatch,
-  runPrepared,
-} from '../../../commands/storage/statements.ts';
+import { type BoundStatement, createPrepare, runBatch, runPrepared } from '../../../commands/storage/statements.ts';
 import type { Database, Result, Row } from '../../../lib/db/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import type { Draw } from '../../support/draw.ts';
@@ -72,11 +66,12 @@ export async function openDisk(draw: Draw): Promise<Disk> {
 
   function write(statements: readonly BoundStatement[]): Result[] {
     const before = disk.trouble === 'is full' ? connection.serialize() : undefined;
-    const commit = () => {
-      if (before && Buffer.compare(before, connection.serialize()) !== 0) throw failure('SQLITE_FULL');
-      runOne(COMMIT);
+    const runOnFull = (statement: BoundStatement) => {
+      const isTooMuch = statement.sql === 'COMMIT' && before && Buffer.compare(before, connection.serialize()) !== 0;
+      if (isTooMuch) throw failure('SQLITE_FULL');
+      return runOne(statement);
     };
-    return runBatch(connection, runOne, statements, 'write', commit);
+    return runBatch(connection, runOnFull, statements, 'write');
   }
 
   function run(statements: readonly BoundStatement[], mode: 'read' | 'write' | 'alone'): Result[] {

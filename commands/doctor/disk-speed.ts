@@ -1,5 +1,4 @@
 import { open, rm } from 'node:fs/promises';
-import { draftOf } from './durable.ts';
 
 /** How often it is measured, and how long at most. */
 const SYNCS = 5;
@@ -12,7 +11,7 @@ const MEASURE_MS = 50;
  */
 export async function measureSync(path: string): Promise<number | undefined> {
   const times: number[] = [];
-  const measuring = measure(draftOf(`${path}.sync`), times);
+  const measuring = measure(`${path}.sync-${crypto.randomUUID()}`, times);
   await Promise.race([measuring, Bun.sleep(MEASURE_MS)]);
   // What is not done by then ends by itself.
   measuring.catch(() => undefined);
