@@ -28,6 +28,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'person erase': async () => (await import('./person.ts')).personEraseCommand,
   'recoveries list': async () => (await import('./recoveries.ts')).recoveriesListCommand,
   'recoveries cancel': async () => (await import('./recoveries.ts')).recoveriesCancelCommand,
+  'clock confirm': async () => (await import('./clock.ts')).clockConfirmCommand,
   'keys rotate': async () => (await import('./keys.ts')).keysRotateCommand,
   'webhooks list': async () => (await import('./webhooks.ts')).webhooksListCommand,
   'webhooks resend': async () => (await import('./webhooks.ts')).webhooksResendCommand,

@@ -9,6 +9,7 @@ import { CONFIRMATION_POLL_MAX_MS } from './chain/next-check.ts';
 import { ConfigError } from './config/config.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
+import { noteTime } from './db/clocks.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
@@ -21,6 +22,7 @@ import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { nextMinute } from './monitoring/minutes.ts';
+import { sweepMinutes } from './monitoring/store.ts';
 import { recallLatePayments, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch, PAYMENT_PAUSE_MAX_MS } from './payments/watch.ts';
 import { createRetention } from './person/retention.ts';
@@ -92,7 +94,7 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
     budgets: createBudgetWatch(),
     sweep: everyMinute(createSweep()),
-    retention: createRetention(),
+    retention: whileTimeIsSure(createRetention()),
     ...(refusedMailDomainsFile === undefined ? {} : { domains: everyMinute(reloadDomains) }),
   };
 }
@@ -155,6 +157,11 @@ async function reloadDomains({ refusedDomains, log }: Context): Promise<boolean>
   return false;
 }
 
+/** What deletes or moves by time rests while the time is in doubt. */
+function whileTimeIsSure(task: Task): Task {
+  return async (ctx) => (ctx.clocks.mayDelete() ? task(ctx) : false);
+}
+
 function everyMinute(task: Task): Task {
   let dueAt = 0;
   return async (ctx) => {
@@ -176,17 +183,28 @@ function createSweep(): Task {
   };
 }
 
-/**
- * Removes what no rule reads any more, a bounded number of rows a turn, and counts the codes whose message a crash
- * swallowed.
- */
+/** The minute's upkeep: notices, what a wrong clock has put off, counters, and what no rule reads any more. */
 async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean> {
-  const { config, db, clock, metrics } = ctx;
+  const { db, clock, clocks, metrics } = ctx;
   const now = clock.now();
   const minute = nextMinute(ctx);
-  const results = await db.write(
+  const lapsed = clocks.mayDelete() ? sweepLapsed(ctx, now) : [];
+  const kept = [...recallLate(ctx, now), ...also, ...minute.statements];
+  const [notices, ...results] = await db.write(leaseNotices(now), ...lapsed, ...kept);
+  minute.written();
+  await deliverNotices(ctx, notices?.rows ?? []);
+  const count = lapsed.length > 0 ? (results[0]?.rowsAffected ?? 0) : 0;
+  if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);
+  return [notices, ...results].some((result) => result && result.rowsAffected >= SWEEP_ROWS_MAX);
+}
+
+/**
+ * Removes what no rule reads any more, a bounded number of rows a turn. The first counts the codes whose message a
+ * crash swallowed.
+ */
+function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
+  return [
     markLostCodes(now),
-    leaseNotices(now),
     sweepCodes(now),
     sweepGivenBack(),
     sweepGrants(now),
@@ -206,15 +224,9 @@ async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean>
     sweepAuthorizationCodes(now),
     ...sweepInvites(now),
     ...sweepPayments(now),
-    ...recallLate(ctx, now),
-    ...also,
-    ...minute.statements,
-  );
-  minute.written();
-  await deliverNotices(ctx, results[1]?.rows ?? []);
-  const count = results[0]?.rowsAffected ?? 0;
-  if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);
-  return results.some(({ rowsAffected }) => rowsAffected >= SWEEP_ROWS_MAX);
+    sweepMinutes(now),
+    noteTime(now),
+  ];
 }
 
 /** Makes due again what a process whose clock was ahead has put off. */

@@ -12,6 +12,7 @@ import type { BrandOf } from './brand/brands.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
+import { readBlockTime } from './chain/blocks.ts';
 import type { BlockRange } from './chain/log-range.ts';
 import { createRegistryCode, type RegistryCode } from './chain/registry-code.ts';
 import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
@@ -165,7 +166,8 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     };
     const db = createStore({ ...outside, ...known, database: env.database, maxConnections, migrate, onEvents });
     const hub: Hub = createHub({ ...outside, open, db });
-    const clocks = env.isolatesRequests ? uncompared : createClocks({ ...outside, db, owner });
+    const block = () => readBlockTime(chain);
+    const clocks = env.isolatesRequests ? uncompared : createClocks({ ...outside, db, block });
     const leases = createLeases({ db, clock, owner, clocks });
     const chain = addLazily(copyOf(outside), {
       rpc: () => createRpc({ ...outside, urls: rpcUrls(config) }),
@@ -195,8 +197,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     sha256Of: createSha256Of(env.assets, files),
     webhookFetch: env.webhookFetch ?? fetch,
     keepErasures: env.keepErasures,
-    trustClientIpHeader,
-    namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
+    ...{ trustClientIpHeader, namesProxies: isSet(env.vars['TRUSTED_PROXIES']) },
     isolatesRequests: env.isolatesRequests ?? false,
     run: <T>(work: (ctx: Context) => Promise<T> | T): Promise<T> | T =>
       env.isolatesRequests ? runAlone(connect(copyOf(parts)), work) : work(context),

@@ -20,7 +20,7 @@ export interface Platform {
   readonly metrics: Metrics;
   readonly db: Store;
   readonly leases: Leases;
-  /** What the other processes on the database say of this one's clock. */
+  /** Whether this process's clock is right, by the database's and the newest block. */
   readonly clocks: Clocks;
   readonly rpc: Rpc;
   /** The second node of the chain; undefined without `RPC_WITNESS_URL`. */

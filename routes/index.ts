@@ -135,9 +135,9 @@ export function createVault(env: Env, begun?: Begun): Vault {
   };
 }
 
-async function end({ db, hub, leases, clocks }: Context): Promise<void> {
+async function end({ db, hub, leases }: Context): Promise<void> {
   hub.close();
-  // A lease that cannot be given back lapses by itself, and so does a row of `clocks`.
-  await Promise.all([leases.release(), clocks.leave()]).catch(() => undefined);
+  // A lease that cannot be given back lapses by itself.
+  await leases.release().catch(() => undefined);
   await db.idle();
 }

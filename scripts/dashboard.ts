@@ -154,7 +154,7 @@ export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       unit: 'percentunit',
       queries: { '{{instance}}': `process_open_fds{${IN}} / process_max_fds{${IN}}` },
     },
-    { title: 'Clock ahead of the others', unit: 's', queries: { '{{instance}}': `vault_clock_off_seconds{${IN}}` } },
+    { title: 'Clock ahead of the database', unit: 's', queries: { '{{instance}}': `vault_clock_off_seconds{${IN}}` } },
   ],
 };
 

@@ -158,7 +158,7 @@ function upstreamsOf({ at, upstreams, calls }: Overview): Part {
 function clockOf({ clock }: Overview): Part {
   const name = 'Clock';
   if (clock.off_ms === 0)
-    return { name, state: 'good', word: 'ok', details: ['No other process on the database has another time.'] };
+    return { name, state: 'good', word: 'ok', details: ['It is not the wrong one of process, database and chain.'] };
   const word = `${formatDuration(Math.abs(clock.off_ms))} ${clock.off_ms > 0 ? 'ahead' : 'behind'}`;
   return { name, state: 'bad', word, details: ['This process does no background work until its clock is set.'] };
 }

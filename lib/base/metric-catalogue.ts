@@ -112,7 +112,7 @@ export const METRICS = {
   }),
   vault_recovery_notices_total: closed('Mails about recoveries by outcome.', { outcome: ['sent', 'nobody', 'failed'] }),
 
-  vault_clock_off_seconds: gauge("How far the clock is ahead of the other processes'; 0 unless it is off."),
+  vault_clock_off_seconds: gauge("How far the clock is ahead of the database's; 0 unless by more than a minute."),
 
   vault_follower_block: gauge('The last block whose events were read.'),
   vault_follower_lag_blocks: gauge('Blocks of the chain that are not read yet.'),

@@ -1,159 +1,181 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { type ClockVerdict, createPeers } from './clock-peers.ts';
-import type { Statement, Store } from './database.ts';
-import { areApart, CLOCKS_APART_MS } from './leases.ts';
+import { numberOf, type Statement, type Store } from './database.ts';
+import { areApart } from './leases.ts';
 
-/** The pause between two looks at the clocks of the other processes. */
+/** The pause between two looks at the clocks. */
 export const CLOCK_LOOK_MS = 5_000;
-/** How often a process writes its row while it sees no other. */
-export const CLOCK_BEAT_MS = CLOCKS_APART_MS / 2;
-/** A process whose row was not written for so long does not run. */
-export const CLOCK_STILL_MS = 75_000;
+/** How far a block's time may be from a clock that is right. */
+export const BLOCK_APART_MS = 5 * MINUTE_MS;
+/** A step of the time of day, or a pause before a start, after which the time is confirmed before anything is deleted. */
+export const CLOCK_STEP_MS = HOUR_MS;
+/** How often the newest block is asked for, and how long an answer counts. */
+const BLOCK_PAUSE_MS = 30_000;
+const BLOCK_COUNTS_MS = 2 * BLOCK_PAUSE_MS;
+/** How long a process without a node waits for a confirmation. */
+export const UNCONFIRMED_MS = DAY_MS;
 
-/**
- * The database's own time. It only says how long ago a row was written: a server whose clock is wrong by a day says
- * that as well.
- */
+/** The database's own time, in milliseconds. */
 export const DATABASE_NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
-/** The rows of all processes. */
-export function selectClocks(): Statement {
-  return { sql: `SELECT owner, joined, at, beats, written_at FROM clocks`, args: {} };
-}
-
-/** Writes down a process's time; one that joins, or joins again, comes last. */
-export function beatClock(owner: string, now: number, isJoining: boolean): Statement {
+/** One row: the database's own time, and the newest at which a clean-up ran; null before the first. */
+export function selectTimes(): Statement {
   return {
-    sql: `INSERT INTO clocks (owner, joined, at, beats, written_at)
-      VALUES (:owner, (SELECT coalesce(max(joined), 0) + 1 FROM clocks), :now, 1, ${DATABASE_NOW})
-      ON CONFLICT (owner) DO UPDATE SET at = excluded.at, beats = beats + 1, written_at = excluded.written_at,
-        joined = CASE WHEN :joining THEN excluded.joined ELSE joined END`,
-    args: { owner, now, joining: Number(isJoining) },
+    sql: `SELECT ${DATABASE_NOW} AS now, (SELECT value FROM tallies WHERE name = 'known_time') AS known`,
+    args: {},
   };
 }
 
-/** Removes the processes that do not run. One that does joins again. */
-export function removeStillClocks(owner: string): Statement {
+/** Notes that this is the time: with each clean-up, and when the operator says so. */
+export function noteTime(now: number): Statement {
   return {
-    sql: `DELETE FROM clocks WHERE owner <> :owner
-      AND written_at NOT BETWEEN ${DATABASE_NOW} - :still AND ${DATABASE_NOW} + :apart`,
-    args: { owner, still: CLOCK_STILL_MS, apart: CLOCKS_APART_MS },
+    sql: `INSERT INTO tallies (name, value) VALUES ('known_time', :now)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    args: { now },
   };
 }
 
-/** Removes a process that has ended. */
-export function removeClock(owner: string): Statement {
-  return { sql: `DELETE FROM clocks WHERE owner = :owner`, args: { owner } };
+/** Which clock is wrong: this process's, the database's, or one of the two that no block tells apart. */
+export type WrongClock = 'process' | 'database' | 'unknown';
+
+/**
+ * Which of two clocks is wrong that differ by `aheadMs`, by how far the newest block is ahead of the process's;
+ * undefined if they agree. Pure.
+ */
+export function wrongClock(aheadMs: number, blockAheadMs: number | undefined): WrongClock | undefined {
+  if (!areApart(aheadMs)) return undefined;
+  if (blockAheadMs === undefined) return 'unknown';
+  if (Math.abs(blockAheadMs + aheadMs) <= BLOCK_APART_MS) return 'process';
+  return Math.abs(blockAheadMs) <= BLOCK_APART_MS ? 'database' : 'unknown';
 }
 
-/** What a process knows of its clock by those of the other processes on the database. */
+/** What a process knows of its clock by those of the database and of the chain. */
 export interface Clocks {
-  /**
-   * Whether background work may run. Not while the clock is more than `CLOCKS_APART_MS` off, nor while that is not
-   * known: after it jumped, or beside rows of another time whose processes may run.
-   */
+  /** Looks at the clocks from time to time. False while this process's is wrong: then no background work runs. */
   mayWork(): Promise<boolean>;
-  /** How far the clock is ahead in milliseconds, negative if behind; 0 unless it is off. */
+  /** Whether work may run that deletes or moves by time: not while a clock is wrong, or the time is not confirmed. */
+  mayDelete(): boolean;
+  /** How far the clock is ahead of the database's in milliseconds, negative if behind; 0 unless it is wrong. */
   offMs(): number;
-  /** Takes this process's row away for good. */
-  leave(): Promise<void>;
 }
 
 interface Parts {
-  readonly db: Store;
+  readonly db: Pick<Store, 'read'>;
   readonly clock: Clock;
-  readonly owner: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** When the newest block was made, in seconds. */
+  readonly block: () => Promise<number>;
 }
 
-/**
- * Compares clocks by the table `clocks`. A process alone writes its row each half minute; while it sees others it
- * writes at each look, which shows them that it runs.
- */
-export function createClocks({ db, clock, owner, log, metrics }: Parts): Clocks {
+/** Compares the process's clock with the database's, and with the newest block's where that decides. */
+export function createClocks({ db, clock, log, metrics, block }: Parts): Clocks {
   const gauge = metrics.gauge('vault_clock_off_seconds');
-  const peers = createPeers(owner);
-  let state: ClockVerdict = { verdict: 'unknown', offMs: 0 };
-  let [lookAt, beatAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** `offsetOf` the clock at the last look. */
-  let base = offsetOf(clock);
-  let looking: Promise<void> | undefined;
-  /** Its next row is that of a newcomer; this is the first look after a jump; one look has found the clock off. */
-  let [isJoining, isAnew, isDoubted] = [true, false, false];
-  let [hasBeaten, hasLeft] = [false, false];
-  const jumpMs = () => offsetOf(clock) - base;
-  const hasJumped = () => areApart(jumpMs());
-
-  /** After a jump nothing is known, and this process is the youngest. */
-  function startAnew(): void {
-    log({ level: 'warn', event: 'clock_jumped', seconds: Math.round(jumpMs() / 1000) });
-    peers.clear();
-    [isJoining, isAnew] = [true, true];
-    base = offsetOf(clock);
-    state = { verdict: 'unknown', offMs: state.offMs };
-  }
-
-  function settle(next: ClockVerdict): void {
-    // A single look may be wrong: an answer of the database that is late by a minute looks like a wrong clock.
-    const isFirst = next.verdict === 'off' && state.verdict !== 'off' && !isDoubted;
-    isDoubted = isFirst;
-    if (isFirst) return;
-    const seconds = Math.round(next.offMs / 1000);
-    if (next.offMs !== 0 && state.offMs === 0) log({ level: 'error', event: 'clock_off', seconds });
-    if (next.verdict === 'agrees' && state.offMs !== 0) log({ level: 'info', event: 'clock_agrees' });
-    state = next.verdict === 'unknown' ? { ...next, offMs: state.offMs } : next;
-    gauge.set(state.offMs / 1000);
-  }
-
-  /** Whether this process is alone, and its row was written a short time ago. */
-  async function isAlone(): Promise<boolean> {
-    if (isJoining || peers.count() > 0) return false;
-    const rows = await db.read(selectClocks());
-    isJoining ||= !rows.some((row) => row['owner'] === owner);
-    return !isJoining && rows.length === 1 && clock.monotonic() < beatAt;
-  }
+  const node = createNewestBlock(clock, block);
+  let aheadMs = 0;
+  let wrong: WrongClock | undefined;
+  let told: WrongClock | undefined;
+  let lookAt = Number.NEGATIVE_INFINITY;
+  /** `offsetOf` the clock at the last look; undefined before the first. */
+  let base: number | undefined;
+  /** Since when the time is to be confirmed, by the monotonic clock. */
+  let doubtedAt: number | undefined;
+  const stepMs = () => (base === undefined ? 0 : offsetOf(clock) - base);
 
   async function look(): Promise<void> {
-    if (hasJumped()) startAnew();
-    const began = { at: clock.monotonic(), base: offsetOf(clock) };
-    if (!(await isAlone()) && !hasLeft) {
-      hasBeaten = true;
-      const beat = beatClock(owner, clock.now(), isJoining);
-      const [, , all] = await db.write(beat, removeStillClocks(owner), selectClocks());
-      peers.note(all?.rows ?? []);
-      isJoining = false;
-      beatAt = began.at + CLOCK_BEAT_MS;
+    const [began, now, offset] = [clock.monotonic(), clock.now(), offsetOf(clock)];
+    const [row] = await db.read(selectTimes());
+    const theirs = Number(row?.['now']);
+    const known = row ? numberOf(row, 'known') : null;
+    // The database may have answered at any time since it was asked.
+    aheadMs = Math.max(now - theirs, Math.min(0, now + clock.monotonic() - began - theirs));
+    const isFirst = base === undefined;
+    const step = isFirst ? now - (known ?? now) : offset - (base ?? offset);
+    if (Math.abs(step) >= CLOCK_STEP_MS) {
+      doubtedAt = began;
+      log({ level: 'warn', event: 'time_unconfirmed', seconds: Math.round(step / 1000) });
     }
-    // Another process that has just started again may join before this one, whose clock has jumped.
-    if (isAnew) [isJoining, isAnew] = [true, false];
-    else settle(peers.judge(state.verdict));
-    // A clock that was set during the look is looked at again.
-    [base, lookAt] = [began.base, began.at + CLOCK_LOOK_MS];
+    if (areApart(aheadMs) || doubtedAt !== undefined) node.ask();
+    const blockAheadMs = node.aheadMs();
+    wrong = wrongClock(aheadMs, blockAheadMs);
+    const by = wrong ? undefined : confirmedBy({ now, known, blockAheadMs, waitedMs: began - (doubtedAt ?? began) });
+    if (doubtedAt !== undefined && by !== undefined) {
+      doubtedAt = undefined;
+      log({ level: 'info', event: 'time_confirmed', by });
+    }
+    tell();
+    [base, lookAt] = [offset, began + CLOCK_LOOK_MS];
   }
 
+  function tell(): void {
+    const seconds = wrong === undefined ? 0 : aheadMs / 1000;
+    gauge.set(seconds);
+    // What the node says may come with the next look.
+    if (wrong === told || (wrong === 'unknown' && node.isAsked())) return;
+    if (wrong) log({ level: 'error', event: 'clock_off', seconds: Math.round(seconds), wrong });
+    else log({ level: 'info', event: 'clock_agrees' });
+    told = wrong;
+  }
+
+  let looking: Promise<void> | undefined;
   return {
     async mayWork() {
-      if (!hasLeft && (clock.monotonic() >= lookAt || hasJumped())) {
+      if (clock.monotonic() >= lookAt || areApart(stepMs()) || node.isNew()) {
         looking ??= look().finally(() => {
           looking = undefined;
         });
         await looking;
       }
-      return state.verdict === 'agrees' && !isDoubted && !hasLeft && !hasJumped();
+      return wrong !== 'process';
     },
-    offMs: () => state.offMs,
-    async leave() {
-      hasLeft = true;
-      await looking?.catch(() => undefined);
-      if (hasBeaten) await db.write(removeClock(owner));
+    mayDelete: () => base !== undefined && wrong === undefined && doubtedAt === undefined && !areApart(stepMs()),
+    offMs: () => (wrong === 'process' ? aheadMs : 0),
+  };
+}
+
+interface Evidence {
+  readonly now: number;
+  readonly known: number | null;
+  readonly blockAheadMs: number | undefined;
+  readonly waitedMs: number;
+}
+
+/** `database`: the operator's command, or a process that goes on, has noted the time. Undefined while unconfirmed. */
+function confirmedBy({ now, known, blockAheadMs, waitedMs }: Evidence): 'database' | 'block' | 'waiting' | undefined {
+  if (known !== null && Math.abs(known - now) <= BLOCK_APART_MS) return 'database';
+  if (blockAheadMs !== undefined) return Math.abs(blockAheadMs) <= BLOCK_APART_MS ? 'block' : undefined;
+  return waitedMs >= UNCONFIRMED_MS ? 'waiting' : undefined;
+}
+
+/** The newest block's time: asked for without waiting, as a node may hang. */
+function createNewestBlock(clock: Clock, read: () => Promise<number>) {
+  let [askAt, isAsked, isNew] = [Number.NEGATIVE_INFINITY, false, false];
+  let found: { readonly time: number; readonly at: number } | undefined;
+  return {
+    isAsked: () => isAsked,
+    /** Whether an answer came that `aheadMs` has not told yet. */
+    isNew: () => isNew,
+    ask(): void {
+      const at = clock.monotonic();
+      if (isAsked || at < askAt) return;
+      [askAt, isAsked] = [at + BLOCK_PAUSE_MS, true];
+      const note = (time?: number) => {
+        if (time !== undefined) found = { time: time * 1000, at };
+        [isAsked, isNew] = [false, true];
+      };
+      read().then(note, () => note());
+    },
+    /** How far it is ahead of the clock; undefined if no answer is new enough. */
+    aheadMs(): number | undefined {
+      isNew = false;
+      const age = found ? clock.monotonic() - found.at : Number.POSITIVE_INFINITY;
+      return found && age <= BLOCK_COUNTS_MS ? found.time + age - clock.now() : undefined;
     },
   };
 }
 
-/** The time of day less the monotonic clock, which only a jump changes. */
+/** The time of day less the monotonic clock, which only a step changes. */
 function offsetOf(clock: Clock): number {
   return clock.now() - clock.monotonic();
 }
@@ -161,6 +183,6 @@ function offsetOf(clock: Clock): number {
 /** For a host whose processes live for one request each: its clocks are the host's affair. */
 export const uncompared: Clocks = {
   mayWork: async () => true,
+  mayDelete: () => true,
   offMs: () => 0,
-  leave: async () => undefined,
 };

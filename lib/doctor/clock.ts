@@ -1,7 +1,8 @@
+import { HOUR_MS } from '../base/clock.ts';
 import { callUpstreamWith } from '../base/http-client.ts';
 import type { Config } from '../config/config.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
-import { CLOCKS_APART_MS } from '../db/leases.ts';
+import { CLOCK_STEP_MS } from '../db/clocks.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 import type { Examined, Outside } from './host.ts';
 
@@ -9,24 +10,22 @@ import type { Examined, Outside } from './host.ts';
 const CLOCK_SKEW_WARN_MS = 5_000;
 export const CLOCK_SKEW_FAIL_MS = 30_000;
 
-/** Compares the clock with the nodes' and the database's, and those of all processes on the database. */
+/** Compares the clock with the nodes' and the database's, and with the last clean-up where no node says the time. */
 export async function checkClock(outside: Outside, { config, stored }: Examined): Promise<readonly Finding[]> {
   const [node, facts] = await Promise.all([compareWithNodes(outside, config), stored?.().catch(() => undefined)]);
   const findings = [node];
   // An embedded database has this machine's clock.
   if (facts && !/^file:/i.test(config.databaseUrl)) findings.push(judgeClock(facts.aheadMs, 'the database'));
-  const offs = facts?.processesAheadMs ?? [];
-  if (offs.length > 1) findings.push(judgeProcesses(offs));
+  const since = facts?.sinceCleanUpMs ?? 0;
+  if (node.state !== 'ok' && Math.abs(since) >= CLOCK_STEP_MS) {
+    const hours = Math.round(Math.abs(since) / HOUR_MS);
+    const text = `the last clean-up is ${hours} h ${since > 0 ? 'ago' : 'ahead'}: the next waits until the time is sure`;
+    findings.push(warn('clock', text, CONFIRM));
+  }
   return findings;
 }
 
-function judgeProcesses(offs: readonly number[]): Finding {
-  const apart = Math.max(...offs) - Math.min(...offs);
-  const all = `the clocks of ${offs.length} processes on the database`;
-  if (apart < CLOCKS_APART_MS) return ok('clock', `${all} agree`);
-  const text = `${all} are ${(apart / 1000).toFixed(0)} s apart: some do no background work`;
-  return fail('clock', text, SYNCHRONISE);
-}
+const CONFIRM = 'if date shows the right time, run: vault clock confirm';
 
 /** By the time that a node's web server puts on its answer: the first that has one. */
 async function compareWithNodes(outside: Outside, config: Config): Promise<Finding> {

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../base/clock.ts';
-import { DATABASE_NOW } from '../db/clocks.ts';
 import type { Statement } from '../db/database.ts';
 import { RELAY_COUNTS } from '../limits/limit.ts';
 
@@ -27,9 +26,4 @@ export function selectDueLooks(now: number): Statement {
       (SELECT count(*) FROM key_accounts WHERE look_at <= :now AND due_at IS NULL) AS routine`,
     args: { now },
   };
-}
-
-/** One row: the database's own time. */
-export function selectDatabaseNow(): Statement {
-  return { sql: `SELECT ${DATABASE_NOW} AS now`, args: {} };
 }

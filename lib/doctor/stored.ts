@@ -1,6 +1,7 @@
-import { CLOCK_STILL_MS, selectClocks } from '../db/clocks.ts';
+import { selectTimes } from '../db/clocks.ts';
+import { numberOf } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
-import { selectDatabaseNow, selectDueLooks, selectPace } from './store.ts';
+import { selectDueLooks, selectPace } from './store.ts';
 
 /** What the database knows that checks of other things need. */
 export interface StoredFacts {
@@ -12,8 +13,8 @@ export interface StoredFacts {
   readonly createdAt: number | undefined;
   /** How far this machine's clock is ahead of the database's, in milliseconds. */
   readonly aheadMs: number;
-  /** How far the clock of each process that runs on the database is ahead of the database's. */
-  readonly processesAheadMs: readonly number[];
+  /** How long ago a clean-up ran, negative if by a clock that was ahead; undefined before the first. */
+  readonly sinceCleanUpMs: number | undefined;
   /** Looks at accounts that are due, because something changed and by the time since the last; absent if unknown. */
   readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
 }
@@ -21,12 +22,11 @@ export interface StoredFacts {
 /** Reads them, also from a database that another process serves. */
 export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<StoredFacts> {
   const asked = clock.now();
-  const [time] = await db.read(selectDatabaseNow());
+  const [time] = await db.read(selectTimes());
   const answered = clock.now();
-  const now = Number(time?.['now']);
-  const [[rate], clocks, [looks]] = await Promise.all([
+  const known = time ? numberOf(time, 'known') : null;
+  const [[rate], [looks]] = await Promise.all([
     db.read(selectPace(answered)),
-    db.read(selectClocks()),
     // The tables may be those of a former version yet.
     db.read(selectDueLooks(answered)).catch(() => []),
   ]);
@@ -35,10 +35,8 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     relaysOfWeek: Number(rate?.['week'] ?? 0),
     relayGas: gas === null ? undefined : Number(gas),
     createdAt: created === null ? undefined : Number(created),
-    aheadMs: (asked + answered) / 2 - now,
-    processesAheadMs: clocks
-      .filter((row) => Number(row['written_at']) > now - CLOCK_STILL_MS)
-      .map((row) => Number(row['at']) - Number(row['written_at'])),
+    aheadMs: (asked + answered) / 2 - Number(time?.['now']),
+    sinceCleanUpMs: known === null ? undefined : answered - known,
     looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
   };
 }

@@ -40,7 +40,7 @@ export async function isReachable({ db }: { readonly db: OwnedStore }): Promise<
 export interface Readiness {
   readonly ok: boolean;
   readonly database: 'writable' | DatabaseUnavailable['state'];
-  /** How far the clock is ahead of the other processes', negative if behind; absent unless it is off. */
+  /** How far the clock is ahead of the database's, negative if behind; absent unless it is the wrong one. */
   readonly clock?: { readonly offSeconds: number };
   /** There once the host stops. */
   readonly stopping?: true;

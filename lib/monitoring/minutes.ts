@@ -1,10 +1,10 @@
-import { DAY_MS, isoTime, MINUTE_MS } from '../base/clock.ts';
+import { isoTime, MINUTE_MS } from '../base/clock.ts';
 import type { MetricName } from '../base/metric-catalogue.ts';
 import { DURATION_BOUNDS_SECONDS, type Family, type Metrics } from '../base/metrics.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { type Outcomes, statusClass, sumBy, withoutConsole } from './families.ts';
-import { insertMinute, type Minute, selectMinutes, sweepMinutes, toMinute } from './store.ts';
+import { insertMinute, type Minute, selectMinutes, toMinute } from './store.ts';
 
 /** What a process has written of its counters, so that the next minute has only what grew since. */
 export interface MinuteState {
@@ -64,7 +64,7 @@ export function nextMinute({ clock, metrics, minutes }: Ctx): {
   if (!isDue) return { statements: [], written: () => undefined };
   const minute: Minute = { at, spanMs: Math.max(0, span), counts: growth(minutes.totals, totals) };
   return {
-    statements: [insertMinute(minute), sweepMinutes(at - DAY_MS - MINUTE_MS)],
+    statements: [insertMinute(minute)],
     written() {
       minutes.at = at;
       minutes.totals = totals;

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Row, Statement } from '../db/database.ts';
 
@@ -56,9 +57,9 @@ export function toMinute(row: Row): Minute {
 }
 
 /** Deletes what is older than the charts, a bounded number of rows. */
-export function sweepMinutes(before: number): Statement {
+export function sweepMinutes(now: number): Statement {
   return {
     sql: `DELETE FROM minutes WHERE rowid IN (SELECT rowid FROM minutes WHERE at < :before LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { before },
+    args: { before: now - DAY_MS - MINUTE_MS },
   };
 }

@@ -9,7 +9,6 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   budget_uses: { none: 'how much of a day’s budget a network used: 24 hours, nobody’s in particular' },
   chain_blocks: { none: 'blocks of the chain' },
   chains: { none: 'which chains there are' },
-  clocks: { none: 'processes of the vault' },
   follower: { none: 'how far the chain is read' },
   invite_uses: { none: 'which invites were used, by digests that name nobody' },
   key_marks: { none: 'keys of the vault' },

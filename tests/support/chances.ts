@@ -15,7 +15,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'journeys/console-process': 1,
   'journeys/start': 1,
   'lib/db/read-batches': 1,
-  'races/compared-clocks': 1,
   'races/follower': 1,
   'races/libsql-faults': 1,
   'races/litestream': 2,

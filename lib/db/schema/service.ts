@@ -1,6 +1,7 @@
-/** What processes share: locks, clocks, counts, repeated requests and marks of keys. */
+/** What processes share: locks, counts, repeated requests and marks of keys. */
 export const SERVICE_TABLES: readonly string[] = [
-  // Counting all rows at each request would read whole tables: triggers keep the numbers.
+  // Counting all rows at each request would read whole tables: triggers keep the numbers. `known_time` is the time of
+  // the last clean-up.
   `CREATE TABLE tallies (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
   `INSERT INTO tallies (name, value) VALUES ('linked_sessions', 0), ('sessions', 0), ('DIDRegistered', 0),
     ('AliasRegistered', 0), ('DIDUpdated', 0), ('DIDDeactivated', 0), ('AccountCreated', 0)`,
@@ -26,13 +27,6 @@ export const SERVICE_TABLES: readonly string[] = [
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX idempotency_by_expiry ON idempotency (expires_at)`,
   // The time of each process: what lapses by a clock that is a day ahead is lost.
-  `CREATE TABLE clocks (
-    owner TEXT PRIMARY KEY,
-    joined INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    beats INTEGER NOT NULL,
-    written_at INTEGER NOT NULL DEFAULT 0
-  ) STRICT, WITHOUT ROWID`,
   // `counts` is JSON: what grew in the `span_ms` before `at`, without what did not.
   `CREATE TABLE minutes (
     id INTEGER PRIMARY KEY,

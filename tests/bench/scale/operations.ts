@@ -4,7 +4,7 @@ import { databaseOf, openDatabase } from '../../../commands/storage/database.ts'
 import { DAY_MS, MINUTE_MS, systemClock } from '../../../lib/base/clock.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { createVault } from '../../../routes/index.ts';
-import { VAULT_SECRET } from '../../support/vault.ts';
+import { timedBy, VAULT_SECRET } from '../../support/vault.ts';
 
 /** What an operation took, how long it stopped all others at a time, and the memory of its process after it. */
 export interface Taken {
@@ -56,7 +56,7 @@ async function operationsOf(path: string): Promise<readonly Taken[]> {
     now: () => systemClock.now() + shift.ms,
     monotonic: () => systemClock.monotonic() + shift.ms,
   };
-  const vault = createVault({ vars, database, clock });
+  const vault = createVault({ vars, database: timedBy({ monotonic: clock.now }, database), clock });
   const ask = async (path: string) => {
     const headers = { Authorization: `Bearer ${SECRET}`, Host: 'localhost' };
     const response = await vault.fetch(new Request(`http://localhost${path}`, { headers }));

@@ -159,18 +159,18 @@ describe('the clock', () => {
   });
 });
 
-test('the clocks of all processes on the database are compared, and that of a server with this one', async () => {
-  const clockOf = async (aheadMs: number, processesAheadMs: number[], more = {}) => {
-    const stored = async () => ({ relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs, processesAheadMs });
+test('the clock of a server is compared with this one, and the last clean-up where no node says the time', async () => {
+  const clockOf = async (aheadMs: number, sinceCleanUpMs: number | undefined, more = {}) => {
+    const stored = async () => ({ relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs, sinceCleanUpMs });
     const findings = await runChecks(chainChecks({ ...examinedOf(configOf(more)), stored }));
     return told(findings, 'clock').slice(1);
   };
   const remote = { DATABASE_URL: NOWHERE };
-  expect(await clockOf(60_000, [5, 20])).toEqual(['ok the clocks of 2 processes on the database agree']);
-  expect(await clockOf(60_000, [5], remote)).toEqual([expect.stringMatching(/^fail 60 s ahead of the database/)]);
-  expect(await clockOf(0, [-90_000, 5, 20], remote)).toEqual([
+  expect(await clockOf(60_000, 3_599_999)).toEqual([]);
+  expect(await clockOf(60_000, undefined, remote)).toEqual([expect.stringMatching(/^fail 60 s ahead of the database/)]);
+  expect(await clockOf(0, 7_200_000, remote)).toEqual([
     'ok agrees with the database',
-    'fail the clocks of 3 processes on the database are 90 s apart: some do no background work',
+    'warn the last clean-up is 2 h ago: the next waits until the time is sure',
   ]);
 });
 
@@ -212,7 +212,7 @@ describe('the chain', () => {
 
   test('says how far the ether of the registrar reaches, at the rate of the last days', async () => {
     const toldOf = async (relaysOfWeek: number, relayGas: number | undefined) => {
-      const facts = { relaysOfWeek, relayGas, createdAt: 0, aheadMs: 0, processesAheadMs: [] };
+      const facts = { relaysOfWeek, relayGas, createdAt: 0, aheadMs: 0, sinceCleanUpMs: 0 };
       const examined = { ...examinedOf(configOf({ ...chain.vars, ...ONLY_OURS })), stored: async () => facts };
       return told(await runChecks(chainChecks(examined)), 'registrar')[0];
     };
@@ -227,7 +227,7 @@ describe('the chain', () => {
 
   test('says how many looks at registrations are due', async () => {
     const toldOf = async (looks: { changed: number; routine: number } | undefined, vars = {}) => {
-      const facts = { relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs: 0, processesAheadMs: [], looks };
+      const facts = { relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs: 0, sinceCleanUpMs: 0, looks };
       const examined = { ...examinedOf(configOf({ ...chain.vars, ...vars })), stored: async () => facts };
       return told(await runChecks(chainChecks(examined)), 'looks');
     };

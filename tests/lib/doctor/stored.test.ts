@@ -5,7 +5,7 @@ import { readStoredFacts } from '../../../lib/doctor/stored.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startVault, timedBy } from '../../support/vault.ts';
 
-test('what the database knows: registrations of a week, their gas, and the clocks of those who run', async () => {
+test('what the database knows: registrations of a week, their gas, the clock and the last clean-up', async () => {
   const t = await startVault({ RPC_URL: 'http://127.0.0.1:1' });
   await t.call('GET /v1/console/doctor', {}, OPERATOR);
   const now = t.clock.now();
@@ -26,9 +26,7 @@ test('what the database knows: registrations of a week, their gas, and the clock
       `INSERT INTO relay_attempts (relay_id, hash, raw, gas, max_fee, tip, kind) VALUES (${id}, '${id}', '', ${gas}, 1, 1, 'call')`,
     );
   const at = Math.floor(t.clock.monotonic());
-  await t.rows('DELETE FROM clocks');
-  await t.rows(`INSERT INTO clocks (owner, joined, at, beats, written_at) VALUES ('a', 1, ${at + 7}, 1, ${at}),
-    ('b', 2, ${at - 9}, 1, ${at}), ('still', 3, 0, 1, ${at - 80_000})`);
+  await t.rows(`INSERT INTO tallies (name, value) VALUES ('known_time', ${now - 7})`);
   await t.rows(`INSERT INTO key_accounts (account, checked_at, due_at, look_at) VALUES ('0x1', 0, ${now}, 1),
     ('0x2', 0, NULL, ${now}), ('0x3', 0, NULL, 1), ('0x4', 0, ${now + 1}, 1), ('0x5', 0, NULL, ${now + 1})`);
   const db = createStore({
@@ -42,7 +40,7 @@ test('what the database knows: registrations of a week, their gas, and the clock
     relayGas: 200_000,
     createdAt: expect.any(Number),
     aheadMs: now - at,
-    processesAheadMs: [7, -9],
+    sinceCleanUpMs: 7,
     looks: { changed: 1, routine: 2 },
   });
   await db.idle();

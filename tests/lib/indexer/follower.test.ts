@@ -5,7 +5,6 @@ import { toBase64url, utf8 } from '../../../lib/base/bytes.ts';
 import { DAY_MS } from '../../../lib/base/clock.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../../../lib/constants.ts';
 import { createContext } from '../../../lib/context.ts';
-import { CLOCK_STILL_MS } from '../../../lib/db/clocks.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import {
   createFollower,
@@ -605,18 +604,14 @@ describe('a process that dies', () => {
     node.trouble = instead((call) =>
       rangeOf(call) > 40 ? { error: { code: -32005, message: 'limit exceeded' } } : undefined,
     );
-    // The rows of the dead would keep the next one waiting until they count as such.
-    const forgetTheDead = () => t.database.execute({ sql: 'DELETE FROM clocks', args: {} });
     await t.work();
     for (let calls = 1; calls < 9; calls++) {
-      await forgetTheDead();
       await actors.register();
       if (calls % 3 === 0) await chain.reorg(calls);
       const dying = await start({}, { database: mortal(t.database, calls, isAfter), clock: t.clock });
       await look(dying, FOLLOWER_LEASE_MS);
       await dying.stop();
     }
-    await forgetTheDead();
     await look(t, FOLLOWER_LEASE_MS);
     await expectAll();
   });
@@ -805,8 +800,7 @@ test('whatever happens in whatever order, in the end exactly the chain is stored
   for (let i = 0; i < 150; i++) await steps[under(steps.length)]?.();
   node.trouble = undefined;
   await look(current, FOLLOWER_RETRY_MAX_MS);
-  // The row of the first process, which works no more, counts until then.
-  await look(current, CLOCK_STILL_MS + 1);
+  await look(current, FOLLOWER_LEASE_MS);
   await look(current);
   await expectAll(current);
   if (current !== t) await current.stop();

@@ -9,7 +9,7 @@ import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData } from '../../support/onchain.ts';
 import { look as lookOver, readRelay, readStatus } from '../../support/relay-world.ts';
 import { tally } from '../../support/tally.ts';
-import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
+import { startVault, type TestVault, timedBy, VAULT_SECRET } from '../../support/vault.ts';
 
 const GWEI = 10n ** 9n;
 const SETTLED = 12;
@@ -420,7 +420,7 @@ describe('what the operator is told', () => {
 
   test('by the metrics of every process, whichever relays', async () => {
     const { vars, database, clock } = { vars: { ...chain.vars, RPC_URL: node.url, VAULT_SECRET }, ...t };
-    const second = createContext({ vars, database, clock });
+    const second = createContext({ vars, database: timedBy(clock, database), clock });
     await submit();
     await setBalance(9_000_000_000_000_000n);
     await look();

@@ -13,7 +13,7 @@ import { engines, type TestDatabase } from '../../support/databases.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
 import { idle } from '../../support/under-way.ts';
-import { VAULT_SECRET } from '../../support/vault.ts';
+import { timedBy, VAULT_SECRET } from '../../support/vault.ts';
 
 const vars = {
   VAULT_SECRET,
@@ -42,7 +42,7 @@ for (const engine of engines()) {
     afterEach(() => database.close());
 
     const open = (send: Mailer['send'], clock = testClock()): Context =>
-      createContext({ vars, database, clock, mail: { send } });
+      createContext({ vars, database: timedBy(clock, database), clock, mail: { send } });
 
     /** One round of background work of each vault at once, and the codes each has ever counted as lost. */
     const look = async (...vaults: readonly Context[]) => {

@@ -25,7 +25,12 @@ afterEach(async () => {
 
 /** A vault with a clock that can be set; the caller stops it. */
 async function open(dir?: string): Promise<TestVault> {
-  const vars = { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const vars = {
+    RPC_URL: 'http://127.0.0.1:1',
+    WEBHOOK_URL: receiver.url,
+    WEBHOOK_SECRET,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
   const t = await startVault(vars, dir === undefined ? { clock } : { clock, dir });
   await t.work();
   return t;
@@ -37,10 +42,9 @@ async function start(dir?: string): Promise<TestVault> {
   return t;
 }
 
-/** Sets the clock. Then a vault looks twice at the clocks of others before it works. */
-async function jump(t: TestVault, ms: number): Promise<void> {
+/** Sets the clock; no node says which is right, so that work goes on. */
+async function jump(ms: number): Promise<void> {
   clock.set(ms);
-  await t.work();
   await clock.advance(CLOCK_LOOK_MS);
 }
 
@@ -71,7 +75,7 @@ describe('a clock three hours ahead', () => {
   test('that is set right puts off none of 600 events that were queued by it: all arrive after one sweep', async () => {
     const t = await start();
     await tell(t, 600);
-    await jump(t, 3 * HOUR_MS);
+    await jump(3 * HOUR_MS);
     // Nothing is answered: each turn queues what it may, and tries few.
     receiver.answer = () => new Promise(() => {});
     for (const turn of [1, 2]) {
@@ -84,7 +88,7 @@ describe('a clock three hours ahead', () => {
     const rows = async (attempts: number) =>
       (await statuses(t)).filter(([status, tried]) => status === 'queued' && tried === attempts).length;
     expect([await rows(0), await rows(1)]).toEqual([600 - 2 * WEBHOOK_SLOTS, 2 * WEBHOOK_SLOTS]);
-    await jump(t, -3 * HOUR_MS);
+    await jump(-3 * HOUR_MS);
     receiver.answer = take;
     await sweep(t);
     expect((await statuses(t)).filter(([status]) => status === 'delivered')).toHaveLength(600);
@@ -96,9 +100,9 @@ test('what is tried by a clock 20 minutes ahead is recalled, also after a 503 wi
   const t = await start();
   receiver.answer = () => new Response(null, { status: 503, headers: { 'retry-after': '1' } });
   await tell(t);
-  await jump(t, 20 * MINUTE_MS);
+  await jump(20 * MINUTE_MS);
   await t.work();
-  await jump(t, -20 * MINUTE_MS);
+  await jump(-20 * MINUTE_MS);
   receiver.answer = take;
   await sweep(t);
   expect(await statuses(t)).toEqual([['delivered', 2]]);
@@ -126,10 +130,10 @@ describe('no webhook is dead of a clock that is', () => {
     receiver.answer = refuse;
     await tell(t);
     await t.work();
-    await jump(t, hours * HOUR_MS);
+    await jump(hours * HOUR_MS);
     await sweep(t);
     expect(receiver.received.length).toBeGreaterThanOrEqual(2);
-    await jump(t, -hours * HOUR_MS);
+    await jump(-hours * HOUR_MS);
     await sweep(t);
     expect((await statuses(t)).map(([status]) => status)).toEqual(['queued']);
     receiver.answer = take;
@@ -140,10 +144,10 @@ describe('no webhook is dead of a clock that is', () => {
   test('26 hours behind while the event is queued', async () => {
     const t = await start();
     receiver.answer = refuse;
-    await jump(t, -26 * HOUR_MS);
+    await jump(-26 * HOUR_MS);
     await tell(t);
     await t.work();
-    await jump(t, 26 * HOUR_MS);
+    await jump(26 * HOUR_MS);
     await sweep(t);
     expect((await statuses(t)).map(([status]) => status)).toEqual(['queued']);
     receiver.answer = take;
@@ -172,10 +176,10 @@ test('what a vault that was down for 25 hours has queued is tried more than once
 test('a webhook whose end was set by a clock a year ahead is not tried forever', async () => {
   const t = await start();
   receiver.answer = refuse;
-  await jump(t, 365 * DAY_MS);
+  await jump(365 * DAY_MS);
   await tell(t);
   await t.work();
-  await jump(t, -365 * DAY_MS);
+  await jump(-365 * DAY_MS);
   for (let hour = 0; hour < 72; hour++) {
     await clock.advance(HOUR_MS);
     await t.work();
