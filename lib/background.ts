@@ -3,9 +3,8 @@ import { sweepAuthorizationCodes } from './authorization-codes/store.ts';
 import { MINUTE_MS } from './base/clock.ts';
 import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
-import { COST_PAUSE_MAX_MS, createCostWatch } from './bundler/cost-watch.ts';
-import { recallLateSponsorships, sweepSponsorships } from './bundler/store.ts';
-import { CONFIRMATION_POLL_MAX_MS } from './chain/next-check.ts';
+import { createCostWatch } from './bundler/cost-watch.ts';
+import { SPONSORSHIPS, sweepSponsorships } from './bundler/store.ts';
 import { ConfigError } from './config/config.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
@@ -23,28 +22,26 @@ import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { sweepMinutes } from './monitoring/store.ts';
-import { recallLatePayments, sweepPayments } from './payments/store.ts';
-import { createPaymentWatch, PAYMENT_PAUSE_MAX_MS } from './payments/watch.ts';
+import { PAYMENTS, sweepPayments } from './payments/store.ts';
+import { createPaymentWatch } from './payments/watch.ts';
 import { createRetention } from './person/retention.ts';
-import { recallLateRecoveries } from './recovery/change-store.ts';
-import { RECOVERY_PAUSE_MAX_MS } from './recovery/follow.ts';
-import { recallLateRecoveryNotices } from './recovery/notice-store.ts';
-import { RECOVERY_NOTICE_RETRY_MS } from './recovery/notices.ts';
+import { RECOVERY_NOTICES } from './recovery/notice-store.ts';
+import { RECOVERIES } from './recovery/store.ts';
 import { createRecoveryTask } from './recovery/worker.ts';
 import { confirmRegistrations } from './registration/confirm.ts';
-import { createLooker, KEY_LOOK_LEASE_MS } from './registration/look-again.ts';
-import { recallLateNotices, sweepClaimIps } from './registration/notice-store.ts';
-import { deliverNotices, leaseNotices, NOTICE_RETRY_MS } from './registration/send-notices.ts';
-import { recallLateRegistrations } from './registration/store.ts';
+import { createLooker } from './registration/look-again.ts';
+import { sweepClaimIps, TAKEOVER_NOTICES } from './registration/notice-store.ts';
+import { deliverNotices, leaseNotices } from './registration/send-notices.ts';
+import { CHECKS } from './registration/store.ts';
 import { recallLateRelays } from './relay/change-store.ts';
-import { createSessionAsker, SESSION_ASK_MAX_MS } from './sessions/ask-chain.ts';
-import { recallLateSessions } from './sessions/link-store.ts';
+import { createSessionAsker } from './sessions/ask-chain.ts';
+import { ASKS } from './sessions/link-store.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
 import { markLostCodes, sweepCodes, sweepGivenBack } from './verification/send-store.ts';
 import { sweepAttestationUses } from './verification/store.ts';
-import { recallLateDeliveries, sweepDeliveries } from './webhooks/store.ts';
+import { DELIVERIES, sweepDeliveries } from './webhooks/store.ts';
 import { createDeliverer } from './webhooks/worker.ts';
 
 /** The vault's background share: small tasks, each of which may die at any point and starts again from the database. */
@@ -231,16 +228,10 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
 
 /** Makes due again what a process whose clock was ahead has put off. */
 function recallLate({ config }: Context, now: number): readonly Statement[] {
+  const queues = [CHECKS, TAKEOVER_NOTICES, ASKS, PAYMENTS, SPONSORSHIPS, RECOVERIES, RECOVERY_NOTICES, DELIVERIES];
   return [
-    recallLateRegistrations(now, CONFIRMATION_POLL_MAX_MS),
-    recallLateNotices(now, NOTICE_RETRY_MS),
-    recallLateRelays(config.chainId, now, CONFIRMATION_POLL_MAX_MS),
-    recallLateAccounts(now, KEY_LOOK_LEASE_MS),
-    recallLateSessions(now, SESSION_ASK_MAX_MS),
-    recallLatePayments(now, PAYMENT_PAUSE_MAX_MS),
-    recallLateSponsorships(now, COST_PAUSE_MAX_MS),
-    recallLateRecoveries(now, RECOVERY_PAUSE_MAX_MS),
-    recallLateRecoveryNotices(now, RECOVERY_NOTICE_RETRY_MS),
-    recallLateDeliveries(now),
+    ...queues.map((queue) => queue.recallLate(now)),
+    recallLateRelays(config.chainId, now),
+    ...recallLateAccounts(now),
   ];
 }

@@ -1,7 +1,7 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { argsIn, type Condition, fewerThan, type Row, type Statement, textOf, type Value } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import { clearedAt } from '../limits/limits.ts';
 
 /**
@@ -183,13 +183,15 @@ export interface OpenSponsorship extends Pick<SponsoredNonce, 'sender' | 'nonce'
   readonly nextBlock: number | null;
 }
 
-/** The nonces that are due to be looked at, the one that is due longest first. */
+/** The longest pause between two looks at a nonce. */
+export const COST_PAUSE_MAX_MS = HOUR_MS;
+
+/** The nonces that are due to be looked at. */
+export const SPONSORSHIPS = dueQueue({ table: 'sponsorships', at: 'next_look_at', longest: COST_PAUSE_MAX_MS });
+
+/** Those that wait longest. */
 export function selectDueSponsorships(now: number, max: number): Statement {
-  return {
-    sql: `SELECT sender, nonce, sponsored_at, next_block FROM sponsorships WHERE next_look_at <= :now
-      ORDER BY next_look_at LIMIT :max`,
-    args: { now, max },
-  };
+  return SPONSORSHIPS.select('sender, nonce, sponsored_at, next_block', { now, limit: max });
 }
 
 /** Reads a row of `selectDueSponsorships`. */
@@ -222,11 +224,6 @@ export function settleSponsorship(one: OpenSponsorship, gwei: number): Statement
     sql: `UPDATE sponsorships SET gwei = :gwei, next_look_at = NULL WHERE ${IS_OPEN}`,
     args: { ...openArgs(one), gwei },
   };
-}
-
-/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
-export function recallLateSponsorships(now: number, mostMs: number): Statement {
-  return { sql: `UPDATE sponsorships SET next_look_at = :now WHERE next_look_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** Deletes sponsorships that have left the window. */

@@ -8,7 +8,7 @@ import { areApart } from './leases.ts';
 export const CLOCK_LOOK_MS = 5_000;
 /** How far a block's time may be from a clock that is right. */
 export const BLOCK_APART_MS = 5 * MINUTE_MS;
-/** A step of the time of day, or a pause before a start, after which the time is confirmed before anything is deleted. */
+/** After a step of the time of day of so much, or a pause before a start, nothing is deleted until it is confirmed. */
 export const CLOCK_STEP_MS = HOUR_MS;
 /** How often the newest block is asked for, and how long an answer counts. */
 const BLOCK_PAUSE_MS = 30_000;

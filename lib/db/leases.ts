@@ -17,11 +17,6 @@ export function latestEnd(now: number, ms: number): number {
   return now + ms + CLOCKS_APART_MS;
 }
 
-/** `:now` and `:latest` of a statement that recalls what is put off for longer than `mostMs`. */
-export function lateBy(now: number, mostMs: number): { readonly now: number; readonly latest: number } {
-  return { now, latest: latestEnd(now, mostMs) };
-}
-
 /** A job that only one process does at a time; times are milliseconds. */
 export interface Lease {
   readonly name: string;

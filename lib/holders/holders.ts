@@ -6,6 +6,7 @@ export {
   changeKeys,
   endLook,
   hasKey,
+  KEY_LOOK_LEASE_MS,
   type KnownKeys,
   type LeasedAccount,
   leaseDueAccounts,

@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 
 // The accounts that are looked at, and the keys of those that may have several. A key that signed for a credential
 // leads nowhere once its account has it no more in a final block: what the chain says now decides, never an event.
@@ -8,6 +8,8 @@ import { lateBy } from '../db/leases.ts';
 /** The first pause between two looks at an account, and the longest; each is as long as nothing has changed before. */
 export const LOOK_PAUSE_MIN_MS = 10 * MINUTE_MS;
 export const LOOK_PAUSE_MAX_MS = 7 * DAY_MS;
+/** Longer than a look can take, which is three upstream calls in a row. */
+export const KEY_LOOK_LEASE_MS = 45_000;
 
 /** The keys that an account shows: each 0x and x ‖ y in hex; the account 0x-hex, lower-case. */
 export interface AccountKeys {
@@ -147,17 +149,13 @@ export function toKnownKeys(rows: readonly Row[]): ReadonlyMap<string, KnownKeys
   return accounts;
 }
 
-/**
- * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease, or than the
- * longest pause between two looks. Who holds such a lease changes nothing.
- */
-export function recallLateAccounts(now: number, mostMs: number): Statement {
-  return {
-    sql: `UPDATE key_accounts SET due_at = CASE WHEN due_at > :latest THEN :now ELSE due_at END,
-      look_at = CASE WHEN look_at > :latest_look THEN :now ELSE look_at END
-      WHERE due_at > :latest OR look_at > :latest_look`,
-    args: { ...lateBy(now, mostMs), latest_look: lateBy(now, LOOK_PAUSE_MAX_MS).latest },
-  };
+/** Accounts wait in two queues: where something may have changed, also by a lease, and by time. */
+const CHANGED = dueQueue({ table: 'key_accounts', at: 'due_at', longest: KEY_LOOK_LEASE_MS });
+const ROUTINE = dueQueue({ table: 'key_accounts', at: 'look_at', longest: LOOK_PAUSE_MAX_MS });
+
+/** Makes due what a clock that was off has put off. */
+export function recallLateAccounts(now: number): readonly Statement[] {
+  return [CHANGED.recallLate(now), ROUTINE.recallLate(now)];
 }
 
 /** A leased account, and until when. */

@@ -1,7 +1,7 @@
-import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 
@@ -128,18 +128,22 @@ export function recordWord(key: PaymentKey, said: Word): Statement {
   };
 }
 
+/** The pause where a node does not show what it would take, after so many looks. */
+export const PAYMENT_PAUSE_MAX_MS = 10 * MINUTE_MS;
+
+/** The payments that are due to be looked at. */
+export const PAYMENTS = dueQueue({ table: 'payments', at: 'next_check_at', longest: PAYMENT_PAUSE_MAX_MS });
+
 /** Open payments of a chain and EntryPoint that are due, the one that is due longest first. */
 export function selectDuePayments(
   { chainId, entryPoint }: Pick<PaymentKey, 'chainId' | 'entryPoint'>,
   now: number,
   max: number,
 ): Statement {
-  return {
-    // Unary plus: the index of nonces would lead through all settled rows of the chain.
-    sql: `SELECT * FROM payments WHERE next_check_at <= :now AND +chain_id = :chain_id AND entry_point = :entry_point
-      ORDER BY next_check_at LIMIT :max`,
-    args: { now, chain_id: chainId, entry_point: entryPoint, max },
-  };
+  // Unary plus: the index of nonces would lead through all settled rows of the chain.
+  const sql = '+chain_id = :chain_id AND entry_point = :entry_point';
+  const and = { sql, args: { chain_id: chainId, entry_point: entryPoint } };
+  return PAYMENTS.select('*', { now, limit: max, and });
 }
 
 type NonceOfPayment = Omit<PaymentKey, 'to' | 'token' | 'amount'>;
@@ -166,11 +170,6 @@ export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look:
       checks = checks + 1 WHERE id = :id AND checks = :checks AND status = 'open'`,
     args: { id, checks, since: sinceBlock, next_block: nextBlock, block, next: nextCheckAt },
   };
-}
-
-/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
-export function recallLatePayments(now: number, mostMs: number): Statement {
-  return { sql: `UPDATE payments SET next_check_at = :now WHERE next_check_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** The operation that made a payment, in a final block. */

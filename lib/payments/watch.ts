@@ -1,21 +1,13 @@
 import { MINUTE_MS } from '../base/clock.ts';
-import { VaultError, worstFailure } from '../base/error.ts';
-import { describeError } from '../base/log.ts';
+import { VaultError } from '../base/error.ts';
 import { readTimedBlock } from '../chain/blocks.ts';
 import { FRESH_BLOCKS } from '../chain/entry-point.ts';
 import { agreed } from '../chain/witness.ts';
-import type { Platform } from '../platform.ts';
-import {
-  type ChainEnds,
-  firstBlockOf,
-  type OutcomeContext,
-  type PaymentOutcome,
-  readEnds,
-  readOutcomeAt,
-} from './outcome.ts';
+import { type ChainEnds, firstBlockOf, type PaymentOutcome, readOutcomeAt } from './outcome.ts';
 import {
   dropPayment,
   type OpenPayment,
+  PAYMENT_PAUSE_MAX_MS,
   putOff,
   selectDuePayments,
   settlePayment,
@@ -24,61 +16,37 @@ import {
   WATCH_REFUSED_MS,
   WORD,
 } from './store.ts';
+import { createWatch, type WatchContext } from './watching.ts';
 
-/** How long one process looks before it takes the lease again. It saves work, and is not what makes it safe. */
-const PAYMENTS_LEASE_MS = 5_000;
-/** The payments that one turn looks at. */
-const PAYMENTS_MAX = 50;
 /** The longest pause after a look that the chain's node did not answer. */
 const RETRY_MAX_MS = MINUTE_MS;
 /** The pauses between two looks at a payment; of one that was seen in a block, which costs no request. */
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 5 * MINUTE_MS;
 const SEEN_MS = 10_000;
-/** The pause where a node does not show what it would take, after so many looks. */
-export const PAYMENT_PAUSE_MAX_MS = 10 * MINUTE_MS;
+/** After so many looks the pause is the longest. */
 const OFTEN = 8;
 /** What a node may tell later, it tells within so many looks; of a contract of unknown code none ever does. */
 const UNTOLD_LOOKS_MAX = 24;
 
-type Ctx = OutcomeContext & Pick<Platform, 'leases'>;
-
 /**
  * A background task: looks at each watched payment until a final block shows what became of it, and settles those that
- * moved their money. Any of it may happen in several processes at once: each write holds only if nobody was faster.
+ * moved their money.
  */
-export function createPaymentWatch(): (ctx: Ctx) => Promise<boolean> {
-  let failures = 0;
-  let dueAt = 0;
-  return async (ctx) => {
-    const { config, clock, db, leases, log } = ctx;
-    const now = clock.now();
-    if (clock.monotonic() < dueAt || config.entryPointAddress === null) return false;
-    const place = { chainId: config.chainId, entryPoint: config.entryPointAddress.toLowerCase() };
-    const rows = await db.read(selectDuePayments(place, now, PAYMENTS_MAX));
-    if (rows.length === 0 || !(await leases.take('payments', PAYMENTS_LEASE_MS))) return false;
-    try {
-      await lookAt(ctx, rows.map(toOpenPayment));
-      failures = 0;
-      return rows.length === PAYMENTS_MAX;
-    } catch (error) {
-      if (!(error instanceof VaultError)) throw error;
-      log({ level: 'debug', event: 'payments_interrupted', ...describeError(error) });
-      dueAt = clock.monotonic() + Math.min(RETRY_MAX_MS, 1000 * 2 ** failures++);
-      return false;
-    }
-  };
+export function createPaymentWatch(): (ctx: WatchContext) => Promise<boolean> {
+  return createWatch({
+    name: 'payments',
+    retryMaxMs: RETRY_MAX_MS,
+    select({ config, clock }, limit) {
+      const entryPoint = String(config.entryPointAddress).toLowerCase();
+      return selectDuePayments({ chainId: config.chainId, entryPoint }, clock.now(), limit);
+    },
+    read: toOpenPayment,
+    look,
+  });
 }
 
-/** One that cannot be judged now holds up no other. */
-async function lookAt(ctx: Ctx, payments: readonly OpenPayment[]): Promise<void> {
-  const ends = await readEnds(ctx);
-  const looks = await Promise.allSettled(payments.map((payment) => look(ctx, payment, ends)));
-  const failure = worstFailure(looks);
-  if (failure && !(failure instanceof VaultError)) throw failure;
-}
-
-async function look(ctx: Ctx, payment: OpenPayment, ends: ChainEnds): Promise<void> {
+async function look(ctx: WatchContext, payment: OpenPayment, ends: ChainEnds): Promise<void> {
   const { clock, db } = ctx;
   const since = payment.sinceBlock ?? firstBlockOf(payment.createdAt, ends, clock.now());
   // One that was seen in a block is read again when that is final.
@@ -121,7 +89,7 @@ function pauseOf({ createdAt, checks }: OpenPayment, { verdict, outcome, isThrou
   return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, (now - createdAt) / 4));
 }
 
-function ask(ctx: Ctx, payment: OpenPayment, since: number, ends: ChainEnds): Promise<PaymentOutcome> {
+function ask(ctx: WatchContext, payment: OpenPayment, since: number, ends: ChainEnds): Promise<PaymentOutcome> {
   const { account, nonce, to, token, amount, userOpHash, nextBlock } = payment;
   const movement = { to, token, amount: BigInt(amount) };
   const query = { account, nonce: BigInt(nonce), movement, since: nextBlock ?? since, hint: userOpHash };
@@ -152,16 +120,20 @@ type Verdict = 'open' | 'untold' | Over;
 type Over = 'settled' | 'spent' | 'ended' | 'lost';
 
 /** A payment of long ago may have settled, and its row be deleted, before: it raises no second event. */
-async function isRecent(ctx: Ctx, { createdAt }: OpenPayment, block: number): Promise<boolean> {
+async function isRecent(ctx: WatchContext, { createdAt }: OpenPayment, block: number): Promise<boolean> {
   const { time } = await agreed(ctx, 'payment', (chain) => readTimedBlock(chain, block));
   return createdAt - time * 1000 <= WATCH_MS;
 }
 
-async function putOffLook({ clock, db }: Ctx, payment: OpenPayment, pauseMs = PAUSE_MAX_MS / 2): Promise<void> {
+async function putOffLook(
+  { clock, db }: WatchContext,
+  payment: OpenPayment,
+  pauseMs = PAUSE_MAX_MS / 2,
+): Promise<void> {
   await db.write(putOff(payment, { ...payment, nextCheckAt: Math.round(clock.now() + pauseMs) }));
 }
 
-function report({ log, metrics }: Ctx, { id }: OpenPayment, outcome: Over): void {
+function report({ log, metrics }: WatchContext, { id }: OpenPayment, outcome: Over): void {
   metrics.counter('vault_payments_total').add({ outcome });
   log({ level: 'info', event: 'payment', id, outcome });
 }

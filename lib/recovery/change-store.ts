@@ -1,6 +1,5 @@
 import { isoTime } from '../base/clock.ts';
 import type { Condition, Statement, Value } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
@@ -173,11 +172,6 @@ export function recallRecoveries(chainId: number, account: string, isStopped: bo
       WHERE account = :account AND chain_id = :chain_id AND (${IS_OPEN} OR :is_stopped = 1 AND ${IS_GIVEN_UP})`,
     args: { chain_id: chainId, account, is_stopped: Number(isStopped), now },
   };
-}
-
-/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
-export function recallLateRecoveries(now: number, mostMs: number): Statement {
-  return { sql: `UPDATE recoveries SET next_check_at = :now WHERE next_check_at > :latest`, args: lateBy(now, mostMs) };
 }
 
 /** The condition for a call of a recovery: it is still as it was when it was looked at. */

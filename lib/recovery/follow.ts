@@ -9,10 +9,15 @@ import { isStill, recordSeen, type SeenRecovery } from './change-store.ts';
 import { type ChainView, type GuardianContext, RECOVERY_POLL_MS } from './context.ts';
 import { type FoundRecovery, foldRecovery } from './fold.ts';
 import { queueNotices } from './notice-store.ts';
-import { FINISH_TIME_MS, type Recovery, selectOpen, selectOtherIds, toRecovery } from './store.ts';
+import {
+  FINISH_TIME_MS,
+  RECOVERY_PAUSE_MAX_MS,
+  type Recovery,
+  selectOpen,
+  selectOtherIds,
+  toRecovery,
+} from './store.ts';
 
-/** The pause between two looks at a recovery whose next step is far away. */
-export const RECOVERY_PAUSE_MAX_MS = MINUTE_MS;
 /** How long a proposal that a re-org took away may still come back. */
 const GONE_MS = 60 * MINUTE_MS;
 

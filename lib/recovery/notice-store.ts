@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../base/clock.ts';
 import type { Statement } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 
 /** A mail about a recovery: at its start, on a day while it runs, at its end. */
 export type NoticeKind = 'started' | 'running' | 'ended';
@@ -20,41 +21,41 @@ export function queueNotices(recoveryId: number, kind: NoticeKind, day: number, 
   };
 }
 
+/** The pause after the first try of a notice; each further one is four times as long. */
+export const RECOVERY_NOTICE_RETRY_MS = MINUTE_MS;
+
+/** The mails about recoveries that are due. */
+export const RECOVERY_NOTICES = dueQueue({
+  table: 'recovery_notices',
+  at: 'due_at',
+  longest: `(${RECOVERY_NOTICE_RETRY_MS} << 2 * max(tries - 1, 0))`,
+});
+
 /**
- * Leases up to `limit` notices that are due, and returns what they are about, their address, and how it is written to:
- * null where that is not known.
- * Each is due again later, four times as long after each try, unless it is settled; after the last one it is given up.
+ * Leases notices that are due, and returns what they are about, their address, and how it is written to: null where
+ * that is not known. Each is due again later unless it is settled; after the last try it is given up.
  */
-export function leaseRecoveryNotices(now: number, firstRetryMs: number, limit: number): Statement {
+export function leaseRecoveryNotices(now: number, limit: number): Statement {
   const contact = (column: string) => ofRecovery('recovery_contacts', column, '');
   const address = (column: string) =>
     ofRecovery('recovery_addresses', column, 'AND recovery_addresses.commitment = recoveries.commitment');
-  return {
-    sql: `UPDATE recovery_notices SET tries = tries + 1, due_at = CASE
-        WHEN tries + 1 < ${RECOVERY_NOTICE_TRIES_MAX} THEN :now + (:retry << 2 * tries) END
-      WHERE id IN (SELECT id FROM recovery_notices WHERE due_at <= :now ORDER BY due_at LIMIT :limit)
-      RETURNING id, recovery_id, kind, day, recipient,
-        CASE recipient WHEN 'owner' THEN (SELECT identifier FROM recoveries WHERE recoveries.id = recovery_id)
-          ELSE ${contact('identifier')} END AS identifier,
-        CASE recipient WHEN 'owner' THEN ${address('app')} ELSE ${contact('app')} END AS app,
-        CASE recipient WHEN 'owner' THEN ${address('language')} ELSE ${contact('language')} END AS language`,
-    args: { now, retry: firstRetryMs, limit },
-  };
+  return RECOVERY_NOTICES.lease({
+    set: `tries = tries + 1, due_at = CASE
+      WHEN tries + 1 < ${RECOVERY_NOTICE_TRIES_MAX} THEN :now + (${RECOVERY_NOTICE_RETRY_MS} << 2 * tries) END`,
+    returning: `id, recovery_id, kind, day, recipient,
+      CASE recipient WHEN 'owner' THEN (SELECT identifier FROM recoveries WHERE recoveries.id = recovery_id)
+        ELSE ${contact('identifier')} END AS identifier,
+      CASE recipient WHEN 'owner' THEN ${address('app')} ELSE ${contact('app')} END AS app,
+      CASE recipient WHEN 'owner' THEN ${address('language')} ELSE ${contact('language')} END AS language`,
+    now,
+    limit,
+  });
 }
 
 /** A column of the row that belongs to a notice's recovery, by its account. */
 function ofRecovery(table: 'recovery_addresses' | 'recovery_contacts', column: string, and: string): string {
   return `(SELECT ${table}.${column} FROM ${table} JOIN recoveries ON recoveries.account = ${table}.account
     AND recoveries.chain_id = ${table}.chain_id ${and} WHERE recoveries.id = recovery_id)`;
-}
-
-/** Makes notices due that a clock which was off has put off for longer than the pause after their last try. */
-export function recallLateRecoveryNotices(now: number, firstRetryMs: number): Statement {
-  return {
-    sql: `UPDATE recovery_notices SET due_at = :now
-      WHERE due_at > :latest AND due_at > :latest + (:retry << 2 * max(tries - 1, 0))`,
-    args: { retry: firstRetryMs, ...lateBy(now, 0) },
-  };
 }
 
 /** Settles a notice: it was sent, or there is nobody to send it to. */

@@ -1,4 +1,4 @@
-import { isoTime, MINUTE_MS } from '../base/clock.ts';
+import { isoTime } from '../base/clock.ts';
 import { describeError } from '../base/log.ts';
 import type { Row } from '../db/database.ts';
 import type { RecoveryNews } from '../delivery/recovery-message.ts';
@@ -7,8 +7,6 @@ import { accountLink, mannerOf } from './manner.ts';
 import { forgetAddresses, leaseRecoveryNotices, type NoticeKind, settleRecoveryNotice } from './notice-store.ts';
 import { type Recovery, selectRecovery, toRecovery } from './store.ts';
 
-/** The pause after the first try of a notice; each further one is four times as long. */
-export const RECOVERY_NOTICE_RETRY_MS = MINUTE_MS;
 const NOTICES_MAX = 20;
 
 /**
@@ -17,7 +15,7 @@ const NOTICES_MAX = 20;
  */
 export async function deliverRecoveryNotices(ctx: RecoveryContext): Promise<void> {
   const { db, clock } = ctx;
-  const [leased] = await db.write(leaseRecoveryNotices(clock.now(), RECOVERY_NOTICE_RETRY_MS, NOTICES_MAX));
+  const [leased] = await db.write(leaseRecoveryNotices(clock.now(), NOTICES_MAX));
   await Promise.all((leased?.rows ?? []).map((row) => deliver(ctx, row)));
   if (leased?.rows.length) await db.write(forgetAddresses());
 }

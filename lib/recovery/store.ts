@@ -1,5 +1,6 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import { dueQueue } from '../db/due-queue.ts';
 
 /**
  * `queued` until the chain shows the proposal, `proposed` until it ends there: `finished`, `vetoed`, `cancelled` (by
@@ -99,13 +100,15 @@ export function selectAnyRecoveryDue(chainId: number, now: number): Statement {
   };
 }
 
-/** The recoveries that are due to be looked at, the longest waiting first. */
+/** The pause between two looks at a recovery whose next step is far away. */
+export const RECOVERY_PAUSE_MAX_MS = MINUTE_MS;
+
+/** The recoveries that are due to be looked at. */
+export const RECOVERIES = dueQueue({ table: 'recoveries', at: 'next_check_at', longest: RECOVERY_PAUSE_MAX_MS });
+
+/** Those of a chain that wait longest. */
 export function selectDue(chainId: number, now: number, limit: number): Statement {
-  return {
-    sql: `SELECT * FROM recoveries WHERE next_check_at <= :now AND chain_id = :chain_id
-      ORDER BY next_check_at LIMIT :limit`,
-    args: { chain_id: chainId, now, limit },
-  };
+  return RECOVERIES.select('*', { now, limit, and: { sql: 'chain_id = :chain_id', args: { chain_id: chainId } } });
 }
 
 /** The account's numbers that its other recoveries have. */

@@ -16,7 +16,7 @@ import {
 } from './change-store.ts';
 import { checkLead, checkStored, type RegisteredClaim } from './check-receipt.ts';
 import { hasKeyAt } from './judge-proof.ts';
-import { leaseDueRegistrations, type Registration, selectAnyDue, toRegistration } from './store.ts';
+import { CHECKS, leaseDueRegistrations, type Registration, toRegistration } from './store.ts';
 
 /** How long looks must miss a registration's transaction until it fails. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
@@ -38,7 +38,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'metri
 export async function confirmRegistrations(ctx: Ctx): Promise<boolean> {
   const { db, clock, log } = ctx;
   const now = clock.now();
-  if ((await db.read(selectAnyDue(now))).length === 0) return false;
+  if ((await db.read(CHECKS.any(now))).length === 0) return false;
   const [leased] = await db.write(leaseDueRegistrations(now, CONFIRMATION_LEASE_MS, CONFIRMATION_BATCH_MAX));
   const due = (leased?.rows ?? []).map(toRegistration);
   // Another process took them all: without this return nothing would await the block number or catch its failure.

@@ -7,6 +7,7 @@ import {
   askSoon,
   changeKeys,
   endLook,
+  KEY_LOOK_LEASE_MS,
   type KnownKeys,
   type LeasedAccount,
   leaseDueAccounts,
@@ -24,8 +25,6 @@ import { KEYS_STALE_MS, type KeyNotes } from './look-notes.ts';
 
 /** The pause between two turns, each of which has its share of `LOOKS_PER_MINUTE`. */
 export const KEY_LOOK_PAUSE_MS = 5_000;
-/** Longer than a look can take, which is three upstream calls in a row. */
-export const KEY_LOOK_LEASE_MS = 45_000;
 /** When an account is looked at again while a change is not final. */
 export const KEY_UNSETTLED_MS = 15_000;
 

@@ -1,33 +1,34 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 
 /** Tries of one notice. */
 export const NOTICE_TRIES_MAX = 6;
 
-/**
- * Leases up to `limit` notices that are due, and says to whom they go and which registration took over. Each is due
- * again later, four times as long after each try, unless it is settled; after the last one it is given up.
- */
-export function leaseDueNotices(now: number, firstRetryMs: number, limit: number): Statement {
-  return {
-    sql: `UPDATE registrations SET notice_tries = notice_tries + 1, notice_at = CASE
-        WHEN notice_tries + 1 < ${NOTICE_TRIES_MAX} THEN :now + (:retry << 2 * notice_tries) END
-      WHERE id IN (SELECT id FROM registrations WHERE notice_at <= :now ORDER BY notice_at LIMIT :limit)
-      RETURNING id, identifier, registered_at, (SELECT id FROM registrations AS taker
-        WHERE taker.identifier = registrations.identifier AND taker.holds = 1) AS taker`,
-    args: { now, retry: firstRetryMs, limit },
-  };
-}
+/** The pause after the first try of a notice; each further one is four times as long. */
+export const NOTICE_RETRY_MS = MINUTE_MS;
 
-/** Makes notices due that a clock which was off has put off for longer than the pause after their last try. */
-export function recallLateNotices(now: number, firstRetryMs: number): Statement {
-  return {
-    sql: `UPDATE registrations SET notice_at = :now
-      WHERE notice_at > :latest AND notice_at > :latest + (:retry << 2 * max(notice_tries - 1, 0))`,
-    args: { retry: firstRetryMs, ...lateBy(now, 0) },
-  };
+/** The takeovers of which the former holder is to be told. */
+export const TAKEOVER_NOTICES = dueQueue({
+  table: 'registrations',
+  at: 'notice_at',
+  longest: `(${NOTICE_RETRY_MS} << 2 * max(notice_tries - 1, 0))`,
+});
+
+/**
+ * Leases notices that are due, and says to whom they go and which registration took over. Each is due again later
+ * unless it is settled; after the last try it is given up.
+ */
+export function leaseDueNotices(now: number, limit: number): Statement {
+  return TAKEOVER_NOTICES.lease({
+    set: `notice_tries = notice_tries + 1, notice_at = CASE
+      WHEN notice_tries + 1 < ${NOTICE_TRIES_MAX} THEN :now + (${NOTICE_RETRY_MS} << 2 * notice_tries) END`,
+    returning: `id, identifier, registered_at, (SELECT id FROM registrations AS taker
+      WHERE taker.identifier = registrations.identifier AND taker.holds = 1) AS taker`,
+    now,
+    limit,
+  });
 }
 
 /** Settles a notice: it was sent, or nobody could send it. */

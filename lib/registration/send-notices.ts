@@ -1,4 +1,3 @@
-import { MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/log.ts';
 import type { Row, Statement } from '../db/database.ts';
 import type { EmailSender } from '../delivery/email.ts';
@@ -8,15 +7,13 @@ import { isErased } from '../identity/erasure.ts';
 import type { Platform } from '../platform.ts';
 import { leaseDueNotices, settleNotice } from './notice-store.ts';
 
-/** The pause after the first try of a notice; each further one is four times as long. */
-export const NOTICE_RETRY_MS = MINUTE_MS;
 const NOTICES_MAX = 20;
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'log'> & { readonly email: EmailSender; readonly sms: SmsProvider };
 
 /** The statement that leases the notices which are due, for `deliverNotices`. */
 export function leaseNotices(now: number): Statement {
-  return leaseDueNotices(now, NOTICE_RETRY_MS, NOTICES_MAX);
+  return leaseDueNotices(now, NOTICES_MAX);
 }
 
 /**

@@ -1,5 +1,6 @@
+import { CONFIRMATION_POLL_MAX_MS } from '../chain/next-check.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import { didHash } from '../identity/did.ts';
 
 /** `submitted` until the registry's event is read, and again after a re-org; then `confirmed`. `failed` is for good. */
@@ -129,30 +130,13 @@ export function selectRegistrationsAfter(id: number, limit: number): Statement {
   };
 }
 
-/** Leases up to `limit` registrations whose check is due; other processes skip them until `now + leaseMs`. */
+/** The registrations whose check is due. */
+export const CHECKS = dueQueue({ table: 'registrations', at: 'next_check_at', longest: CONFIRMATION_POLL_MAX_MS });
+
+/** Leases due registrations; other processes skip them until `now + leaseMs`. */
 export function leaseDueRegistrations(now: number, leaseMs: number, limit: number): Statement {
-  return {
-    sql: `UPDATE registrations SET next_check_at = :next, checks = checks + 1
-      WHERE id IN (SELECT id FROM registrations WHERE next_check_at <= :now ORDER BY next_check_at
-      LIMIT :limit) RETURNING *`,
-    args: { now, next: now + leaseMs, limit },
-  };
-}
-
-/**
- * Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause or lease. Who holds such
- * a lease changes nothing.
- */
-export function recallLateRegistrations(now: number, mostMs: number): Statement {
-  return {
-    sql: `UPDATE registrations SET next_check_at = :now WHERE next_check_at > :latest`,
-    args: lateBy(now, mostMs),
-  };
-}
-
-/** One row if any registration is due, else none: a cheap check for an idle vault. */
-export function selectAnyDue(now: number): Statement {
-  return { sql: `SELECT 1 FROM registrations WHERE next_check_at <= :now LIMIT 1`, args: { now } };
+  const set = 'next_check_at = :next, checks = checks + 1';
+  return CHECKS.lease({ set, args: { next: now + leaseMs }, now, limit });
 }
 
 /** A row of `registrations`, read. */

@@ -1,5 +1,6 @@
+import { CONFIRMATION_POLL_MAX_MS } from '../chain/next-check.ts';
 import type { Condition, Statement } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import { registrationFailed, registrationMined, registrationReopened, registrationSent } from './registration-store.ts';
 import { type RelaySigner, spendNonceIfChanged } from './signer-store.ts';
 import type { MinedBlock, RelayAttempt, RelayRow } from './store.ts';
@@ -113,14 +114,13 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
   ];
 }
 
-/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
-export function recallLateRelays(chainId: number, now: number, mostMs: number): Statement {
-  return {
-    // All roles, so that the index leads to the times.
-    sql: `UPDATE relays SET next_check_at = :now
-      WHERE chain_id = :chain_id AND role IN ('registrar', 'guardian') AND next_check_at > :latest`,
-    args: { chain_id: chainId, ...lateBy(now, mostMs) },
-  };
+const CHECKS = dueQueue({ table: 'relays', at: 'next_check_at', longest: CONFIRMATION_POLL_MAX_MS });
+
+/** Makes due what a clock that was off has put off. */
+export function recallLateRelays(chainId: number, now: number): Statement {
+  // All roles, so that the index leads to the times.
+  const sql = `chain_id = :chain_id AND role IN ('registrar', 'guardian')`;
+  return CHECKS.recallLate(now, { sql, args: { chain_id: chainId } });
 }
 
 /** Makes relays due whose nonce the chain no longer has as spent. */

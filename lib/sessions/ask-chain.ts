@@ -1,21 +1,19 @@
 import type { Aliases } from '../aliases/aliases.ts';
-import { HOUR_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import type { Platform } from '../platform.ts';
 import {
+  ASKS,
   type AskedSession,
   endAskedSession,
   leaseDueSessions,
   linkAskedSession,
   recheckContradicted,
-  selectAnyDueSession,
   unlinkAskedSession,
 } from './link-store.ts';
 
 /** The first pause until the chain is asked about a session; each one after is twice as long, up to the longest. */
 export const SESSION_ASK_MIN_MS = 15_000;
-export const SESSION_ASK_MAX_MS = HOUR_MS;
 /** Sessions of one turn, and the pause between two turns: together they bound what the node is asked in a day. */
 const SESSION_ASK_BATCH_MAX = 50;
 export const SESSION_ASK_PAUSE_MS = 30_000;
@@ -39,9 +37,8 @@ export function createSessionAsker(): (ctx: Ctx) => Promise<boolean> {
 
 async function askAboutSessions(ctx: Ctx, now: number): Promise<void> {
   const { db, log } = ctx;
-  if ((await db.read(selectAnyDueSession(now))).length === 0) return;
-  const pauses = { firstMs: 2 * SESSION_ASK_MIN_MS, lastMs: SESSION_ASK_MAX_MS, limit: SESSION_ASK_BATCH_MAX };
-  const [leased] = await db.write(leaseDueSessions(now, pauses));
+  if ((await db.read(ASKS.any(now))).length === 0) return;
+  const [leased] = await db.write(leaseDueSessions(now, 2 * SESSION_ASK_MIN_MS, SESSION_ASK_BATCH_MAX));
   const due = (leased?.rows ?? []).map(
     (row): AskedSession => ({
       identifier: String(row['identifier']),

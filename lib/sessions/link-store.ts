@@ -1,6 +1,7 @@
 import { indexedDid } from '../aliases/aliases.ts';
+import { HOUR_MS } from '../base/clock.ts';
 import type { Condition, Statement } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import { emitSessions } from '../events/emit.ts';
 
 /** SQL that is true of a session of a handle: the chain decides no other identifier. */
@@ -71,30 +72,21 @@ export interface AskedSession {
   readonly askAt: number;
 }
 
-/** One row if any session is due, else none: a cheap check for an idle vault. */
-export function selectAnyDueSession(now: number): Statement {
-  return { sql: `SELECT 1 FROM sessions WHERE ask_at <= :now LIMIT 1`, args: { now } };
-}
+/** The pauses between two looks at a session double up to this. */
+export const SESSION_ASK_MAX_MS = HOUR_MS;
 
-/**
- * Leases up to `limit` sessions that are due. The next time doubles from `firstMs` with each one, up to `lastMs`: it
- * stands if nothing is written for them.
- */
-export function leaseDueSessions(
-  now: number,
-  { firstMs, lastMs, limit }: { readonly firstMs: number; readonly lastMs: number; readonly limit: number },
-): Statement {
-  return {
-    sql: `UPDATE sessions SET asks = asks + 1, ask_at = :now + min(:last, :first << min(asks, 20))
-      WHERE identifier IN (SELECT identifier FROM sessions WHERE ask_at <= :now ORDER BY ask_at LIMIT :limit)
-      RETURNING identifier, alias_hash, did_hash, linked, ask_at`,
-    args: { now, first: firstMs, last: lastMs, limit },
-  };
-}
+/** The sessions of which the chain is asked again. */
+export const ASKS = dueQueue({ table: 'sessions', at: 'ask_at', key: 'identifier', longest: SESSION_ASK_MAX_MS });
 
-/** Makes due what a clock that was off has put off for longer than `mostMs`, the longest pause. */
-export function recallLateSessions(now: number, mostMs: number): Statement {
-  return { sql: `UPDATE sessions SET ask_at = :now WHERE ask_at > :latest`, args: lateBy(now, mostMs) };
+/** Leases due sessions. The next time doubles from `firstMs` with each lease: it stands if nothing is written. */
+export function leaseDueSessions(now: number, firstMs: number, limit: number): Statement {
+  return ASKS.lease({
+    set: `asks = asks + 1, ask_at = :now + min(${SESSION_ASK_MAX_MS}, :first << min(asks, 20))`,
+    returning: 'identifier, alias_hash, did_hash, linked, ask_at',
+    args: { first: firstMs },
+    now,
+    limit,
+  });
 }
 
 /** True while the lease of `leaseDueSessions` is held and the session is the same. */

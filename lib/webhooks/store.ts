@@ -1,7 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, numberOf, type Row, type Statement, textOf } from '../db/database.ts';
-import { lateBy } from '../db/leases.ts';
+import { dueQueue } from '../db/due-queue.ts';
 import type { StoredEvent } from '../events/catalogue.ts';
 import { toEvent } from '../events/read.ts';
 import { ASKED_TO_WAIT, longestPause, WEBHOOK_GROWING_PAUSES, WEBHOOK_RETRY_MAX_MS } from './retries.ts';
@@ -94,38 +94,29 @@ export function queueDeliveries(now: number, giveUpAt: number, limit: number): r
   ];
 }
 
+const longestWait = (attempts: number) => Math.max(WEBHOOK_LEASE_MS, longestPause(attempts));
+
+/** The longest wait by `attempts` and `last_error`; a resent one has no attempts and its old error. */
+const LONGEST_PAUSE = `CASE WHEN attempts = 0 THEN ${WEBHOOK_LEASE_MS}
+        WHEN last_error = '${ASKED_TO_WAIT}' THEN ${WEBHOOK_RETRY_MAX_MS}
+        ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestWait(i + 1)}`).join(' ')}
+        ELSE ${longestPause(Number.POSITIVE_INFINITY)} END`;
+
+/** The deliveries that are due; no wait is longer than the pause after the last attempt, or a claim. */
+export const DELIVERIES = dueQueue({
+  table: 'webhook_deliveries',
+  at: 'next_attempt_at',
+  key: 'event_id',
+  longest: LONGEST_PAUSE,
+});
+
 /**
  * Claims the deliveries that are longest due until `until`, so that nobody else sends them meanwhile: the rows, in no
  * order. The condition `held` is that of the lease.
  */
 export function claimDueDeliveries(now: number, until: number, limit: number, held: Condition): Statement {
-  return {
-    sql: `UPDATE webhook_deliveries SET next_attempt_at = :until WHERE event_id IN
-      (SELECT event_id FROM webhook_deliveries WHERE next_attempt_at <= :now ORDER BY next_attempt_at, event_id LIMIT :limit)
-      AND ${held.sql} RETURNING *`,
-    args: { now, until, limit, ...held.args },
-  };
+  return DELIVERIES.lease({ set: 'next_attempt_at = :until', args: { until }, now, limit, held });
 }
-
-/**
- * Makes deliveries due that a clock which was off has put off for longer than the pause after their last attempt, and
- * than a claim.
- */
-export function recallLateDeliveries(now: number): Statement {
-  return {
-    sql: `UPDATE webhook_deliveries SET next_attempt_at = :now
-      WHERE next_attempt_at > :latest AND next_attempt_at > :latest + CASE ${LONGEST_PAUSES} END`,
-    args: lateBy(now, 0),
-  };
-}
-
-const longestWait = (attempts: number) => Math.max(WEBHOOK_LEASE_MS, longestPause(attempts));
-
-/** The longest wait by `attempts` and `last_error`; a resent one has no attempts and its old error. */
-const LONGEST_PAUSES = `WHEN attempts = 0 THEN ${WEBHOOK_LEASE_MS}
-        WHEN last_error = '${ASKED_TO_WAIT}' THEN ${WEBHOOK_RETRY_MAX_MS}
-        ${Array.from({ length: WEBHOOK_GROWING_PAUSES }, (_, i) => `WHEN attempts = ${i + 1} THEN ${longestWait(i + 1)}`).join(' ')}
-        ELSE ${longestPause(Number.POSITIVE_INFINITY)}`;
 
 /** The outcome of an attempt; `at` is the time of the next one in milliseconds. */
 export type Outcome =

@@ -23,7 +23,7 @@ import {
 import { selectContenders, selectRegistrationsOfDid } from '../../../lib/registration/store.ts';
 import { registrationFailed } from '../../../lib/relay/registration-store.ts';
 import { type RelayRow, selectRelaysOfRecovery } from '../../../lib/relay/store.ts';
-import { leaseDueSessions, selectAnyDueSession } from '../../../lib/sessions/link-store.ts';
+import { ASKS, leaseDueSessions } from '../../../lib/sessions/link-store.ts';
 import { emitReplaced, insertSession, selectRefusal } from '../../../lib/sessions/open-store.ts';
 import { selectHolders, selectSessionCounts } from '../../../lib/sessions/store.ts';
 import { insertCodes, selectSendRefusal } from '../../../lib/verification/send-store.ts';
@@ -202,8 +202,8 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
           `'handle:later' || n, 'd', 'd', 'ip' || n, ${now}, ${now + 1_000}, ${now + 1}`,
         ),
       {
-        'whether any is due': selectAnyDueSession(now),
-        'the lease of those that are': leaseDueSessions(now, { firstMs: 1, lastMs: 2, limit: 50 }),
+        'whether any is due': ASKS.any(now),
+        'the lease of those that are': leaseDueSessions(now, 1, 50),
       },
     ],
     [

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Mail } from '../../../lib/delivery/mail.ts';
-import { NOTICE_RETRY_MS } from '../../../lib/registration/send-notices.ts';
+import { NOTICE_RETRY_MS } from '../../../lib/registration/notice-store.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import { createPasskey } from '../../support/passkey.ts';
 import { createPeople, type Person } from '../../support/people.ts';

@@ -5,8 +5,8 @@ import { CLOCKS_APART_MS, leaseHeld, takeLease } from '../../../lib/db/leases.ts
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import {
   claimDueDeliveries,
+  DELIVERIES,
   queueDeliveries,
-  recallLateDeliveries,
   recordAttempt,
   resendDelivery,
   selectDeliveries,
@@ -158,7 +158,7 @@ describe.each(engines())('deliveries on $name', ({ open }) => {
           sql: 'UPDATE webhook_deliveries SET attempts = :attempts, last_error = :last_error, next_attempt_at = :next',
           args: { attempts, last_error: lastError, next },
         });
-        return changed(recallLateDeliveries(now));
+        return changed(DELIVERIES.recallLate(now));
       };
       const latest = now + CLOCKS_APART_MS + pause;
       expect(await putOff(latest)).toBe(0);

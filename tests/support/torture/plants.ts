@@ -199,6 +199,6 @@ export const PLANTS: readonly Plant[] = [
     violates: 'it recovers without a human',
     world: 'two',
     only: ['a clock jumps by hours'],
-    edits: [{ file: 'lib/background.ts', find: '    recallLateDeliveries(now),\n', replace: '' }],
+    edits: [{ file: 'lib/background.ts', find: ', DELIVERIES];', replace: '];' }],
   },
 ];
