@@ -16,23 +16,18 @@ interface Ctx {
 }
 
 /**
- * The bundler's estimate for a draft at these fees, with a stub that the sponsor is asked for now, or `known`; or the
- * upstream's refusal. What the draft says of gas is left out: some bundlers answer it as their estimate. Throws as
- * `Bundler.call`.
+ * The bundler's estimate for a draft at these fees, with a stub that the sponsor is asked for now; or the upstream's
+ * refusal. What the draft says of gas is left out: some upstreams answer it as their own. Throws as `Bundler.call`.
  */
 export async function estimateGas(
   { config, bundler }: Ctx,
   draft: UserOperation,
   fees: Fees,
-  known?: unknown,
 ): Promise<GasEstimate | Refusal> {
   const { chainId, entryPointAddress, sponsorContext } = config;
   const operation = { ...membersOf(draft, KEPT), ...fees };
   const context = [toQuantity(chainId), sponsorContext ?? {}];
-  const answer: BundlerOutcome =
-    known === undefined
-      ? await bundler.call(STUB_METHOD, [operation, entryPointAddress, ...context], UPSTREAM_TIMEOUT_MS)
-      : { result: known };
+  const answer = await bundler.call(STUB_METHOD, [operation, entryPointAddress, ...context], UPSTREAM_TIMEOUT_MS);
   if (!('result' in answer)) return answer;
   const stub = membersOf(answer.result, PAYMASTER);
   const params = [{ ...operation, ...stub }, entryPointAddress];

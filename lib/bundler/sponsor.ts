@@ -72,12 +72,11 @@ async function askWithin(ctx: Ctx, judging: Judging, answered?: BundlerOutcome):
   check(draft, { ...ofPrice, ...gasBounds(callGas) });
   checkFee(ctx, draft);
   await checkDayHasRoom(ctx, standing, draft);
-  const known = answered && 'result' in answered ? answered.result : undefined;
   const offered = feesOf(draft) ?? {
     maxFeePerGas: toQuantity(price.maxFee),
     maxPriorityFeePerGas: toQuantity(price.tip),
   };
-  let estimate = await estimateGas(ctx, userOperation, offered, known);
+  let estimate = await estimateGas(ctx, userOperation, offered);
   if ('error' in estimate) return estimate;
   // What this method is asked to sign is the draft itself; the other one fills it in.
   if (method !== FILLING_METHOD) check(draft, gasBounds(callGas, estimate));
@@ -89,7 +88,7 @@ async function askWithin(ctx: Ctx, judging: Judging, answered?: BundlerOutcome):
   if (missing !== undefined) throw refused(`not sponsored: it does not say its ${missing}`, GAS);
   const fees = feesOf(charge);
   // Gas before verification pays for data of another chain too, in gas of this price.
-  if (fees && !isSame(fees, offered)) estimate = await estimateGas(ctx, userOperation, fees, known);
+  if (fees && !isSame(fees, offered)) estimate = await estimateGas(ctx, userOperation, fees);
   if ('error' in estimate) return estimate;
   check(charge, { ...ofPrice, ...gasBounds(callGas, estimate) });
   checkFee(ctx, charge);
