@@ -113,6 +113,62 @@ test('H3: the turn that signs asks for the code again', async () => {
   expect(await statusOf(owner.account)).toMatchObject({ status: 'failed', reason: 'upgraded' });
 });
 
+describe('with a second node, a call of an account that only one of them takes for unchanged (§7.3)', () => {
+  beforeEach(async () => {
+    await t.stop();
+    t = await startRecoveryVault(chain, {
+      RPC_URL: node.url,
+      RPC_WITNESS_URL: chain.url,
+      RECOVERIES_DAILY_MAX: '400',
+    });
+  });
+
+  /** The owner puts a gas burner under the account, and the first node hides it. */
+  async function replaceUnseen({ account }: Owner): Promise<void> {
+    await upgrade(chain.rpc, account, burner);
+    node.lies.push(({ method, params }) =>
+      method === 'eth_getStorageAt' && String(params[0]).toLowerCase() === account.toLowerCase()
+        ? { result: `0x${'0'.repeat(64)}` }
+        : undefined,
+    );
+  }
+
+  /** Once the node tells the truth, the recovery ends, and the guardian has paid nothing. */
+  async function endsAfterwards(owner: Owner, before: number): Promise<void> {
+    expect(await sent()).toBe(before);
+    node.lies.length = 0;
+    for (let i = 0; i < 8; i++) await later(660, 2);
+    expect(await sent()).toBe(before);
+    expect(await statusOf(owner.account)).toMatchObject({ status: 'failed', reason: 'upgraded', final: true });
+  }
+
+  test('is not queued', async () => {
+    const owner = await propose();
+    await later(60);
+    await replaceUnseen(owner);
+    const before = await sent();
+    await later(DELAY + 60);
+    for (let i = 0; i < 4; i++) await later(660, 2);
+    expect(await callsOf(owner, 'finish')).toEqual([]);
+    await endsAfterwards(owner, before);
+  });
+
+  test('is not signed, if it is queued already', async () => {
+    const owner = await propose();
+    await later(60);
+    const balance = String(await chain.rpc('eth_getBalance', [chain.guardian.address, 'latest']));
+    await chain.rpc('anvil_setBalance', [chain.guardian.address, '0x1']);
+    const before = await sent();
+    await later(DELAY + 60);
+    expect(await callsOf(owner, 'finish')).toMatchObject([{ status: 'queued' }]);
+    await replaceUnseen(owner);
+    await chain.rpc('anvil_setBalance', [chain.guardian.address, balance]);
+    for (let i = 0; i < 4; i++) await later(660, 2);
+    expect(await callsOf(owner, 'finish')).toMatchObject([{ status: 'queued' }]);
+    await endsAfterwards(owner, before);
+  });
+});
+
 test('a node that says once that the code is another delays a call, and ends nothing', async () => {
   const owner = await propose();
   let isTold = false;
