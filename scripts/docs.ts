@@ -11,6 +11,7 @@ import type { OtherTable } from '../lib/person/other-tables.ts';
 import { type PersonalTable, TABLES } from '../lib/person/table-store.ts';
 import { withReference } from './openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
+import { installTools } from './testing/tools.ts';
 import { withTroubles } from './troubleshooting.ts';
 import { weighPages, withWeights } from './weights.ts';
 
@@ -123,6 +124,7 @@ function variableOf(member: string): string {
 }
 
 if (import.meta.main) {
+  installTools();
   const docs = join(import.meta.dir, '../docs');
   await mkdir(docs, { recursive: true });
   await Bun.write(join(docs, 'settings.md'), settingsDocument());

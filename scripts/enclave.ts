@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { installTools } from './testing/tools.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -26,7 +27,7 @@ export interface CompiledEnclave {
 /** Compiles the sources as they are; some seconds. Throws what the compiler says. */
 export async function compileEnclave(): Promise<CompiledEnclave> {
   // Imported here because loading the compiler takes a while.
-  const { createMemoryStream, main } = await import('assemblyscript/asc');
+  const { createMemoryStream, main } = await import('../tests/tools/node_modules/assemblyscript/dist/asc.js');
   const stderr = createMemoryStream();
   let module: Uint8Array | undefined;
   let text = '';
@@ -47,6 +48,7 @@ function describe(module: Uint8Array): string {
 }
 
 if (import.meta.main) {
+  installTools();
   const { module } = await compileEnclave();
   await writeFile(ENCLAVE_FILE, module);
   console.log(`assets/enclave.wasm: ${describe(module)}`);

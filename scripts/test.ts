@@ -10,6 +10,7 @@ import { type Counts, NONE, sumOf, totals } from './testing/counts.ts';
 import { filesOf, testFiles } from './testing/files.ts';
 import { runTests } from './testing/run.ts';
 import { filesOfTier } from './testing/tiers.ts';
+import { installTools } from './testing/tools.ts';
 import { readOptions, type TestOptions, USAGE, UsageError } from './testing/usage.ts';
 
 const ROOT = join(import.meta.dir, '..');
@@ -22,6 +23,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const files = filesFor(options);
+  installTools();
   const needsChecks = areas.length === 0 && again === undefined && tier !== 'rest';
   const [checks] = await Promise.all([
     needsChecks ? runChecks() : NONE,

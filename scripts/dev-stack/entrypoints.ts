@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Hex } from 'ox';
+import { toolPath } from '../testing/tools.ts';
 import type { ChainRpc } from './chain.ts';
 import { create2 } from './create2.ts';
 
@@ -25,7 +26,7 @@ const RELEASES = {
 } as const;
 
 /** No package holds the creation code of 0.9; this one holds the deployed code of it and of its SenderCreator. */
-const DEPLOYED_CODE = 'hardhat-predeploy/bin';
+const DEPLOYED_CODE = toolPath('hardhat-predeploy/bin');
 const PLACED = [ENTRY_POINTS['0.9'], '0x0A630a99Df908A81115A3022927Be82f9299987e'];
 
 /** Deploys the EntryPoints that are not there yet. Throws when one would not be at its known address. */
@@ -45,17 +46,14 @@ export async function deployEntryPoints(
 }
 
 async function creationCode(name: string): Promise<Hex.Hex> {
-  return JSON.parse((await readPackage(`${name}/artifacts/EntryPoint.json`)).toString()).bytecode;
+  const path = fileURLToPath(new URL(`../../node_modules/${name}/artifacts/EntryPoint.json`, import.meta.url));
+  return JSON.parse(await readFile(path, 'utf8')).bytecode;
 }
 
 /** Puts 0.9 where it is on public networks by the node's own `anvil_setCode`. */
 async function placeCode(rpc: ChainRpc): Promise<void> {
   for (const address of PLACED) {
-    const code = await readPackage(`${DEPLOYED_CODE}/${address}.bytecode`);
+    const code = await readFile(`${DEPLOYED_CODE}/${address}.bytecode`);
     await rpc('anvil_setCode', [address, `0x${code.toString('hex')}`]);
   }
-}
-
-function readPackage(path: string): Promise<Buffer> {
-  return readFile(fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url)));
 }

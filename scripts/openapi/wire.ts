@@ -1,11 +1,12 @@
 // The types of `client/vault/wire.ts`, written from the document: what each operation takes and answers, for clients.
 import { join } from 'node:path';
+import { toolPath } from '../testing/tools.ts';
 import { openApiDocument } from './document.ts';
 import type { Json } from './schemas.ts';
 
 /** The text of the file, as the formatter leaves it. */
 export async function wireTypes(): Promise<string> {
-  const format = ['node_modules/.bin/biome', 'format', `--stdin-file-path=${WIRE_FILE}`];
+  const format = [toolPath('.bin/biome'), 'format', `--stdin-file-path=${WIRE_FILE}`];
   const child = Bun.spawn(format, { cwd: join(import.meta.dir, '../..'), stdin: 'pipe', stdout: 'pipe' });
   child.stdin.write(await unformatted());
   child.stdin.end();

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_PARTS } from '../../assets/client-parts.ts';
+import { toolPath } from '../testing/tools.ts';
 import { withoutAnswers } from '../without-answers.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -56,7 +57,7 @@ export async function findComponents(): Promise<readonly Component[]> {
 }
 
 function describePackage(name: string): Component {
-  const folder = join(ROOT, 'node_modules', name);
+  const folder = [join(ROOT, 'node_modules', name), toolPath(name)].find((one) => existsSync(one)) ?? name;
   const { version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   if (typeof license !== 'string') throw new Error(`${name} names no licence`);
   const file = readdirSync(folder).find((one) => /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i.test(one));

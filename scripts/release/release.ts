@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { VERSION } from '../../lib/base/version.ts';
 import { readCommit } from '../commit.ts';
 import { nameOf, TARGETS, type Target } from '../targets.ts';
+import { installTools } from '../testing/tools.ts';
 import { checkProgram } from './check.ts';
 import { findComponents } from './components.ts';
 import { makeDeb } from './deb.ts';
@@ -22,6 +23,7 @@ const DEBS = { 'bun-linux-x64': 'amd64', 'bun-linux-arm64': 'arm64' } as const;
 
 /** Makes the release. Throws where something is not as it should be, and leaves no list of sums then. */
 async function release(asked: Asked): Promise<void> {
+  installTools();
   const commit = readCommit();
   if (!asked.withChanges && !/^[0-9a-f]{40}$/.test(commit.commit ?? ''))
     throw new Error('files differ from the commit: a release is made of a commit. To try it: --with-changes');

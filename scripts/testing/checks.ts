@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { buildPackage } from '../build.ts';
 import type { Counts } from './counts.ts';
+import { toolPath } from './tools.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const COLORS = process.stdout.isTTY ? 'force' : 'off';
@@ -12,7 +13,7 @@ const TYPES = [process.execPath, 'check', '--no-script'];
 const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
   [
     'formatting and lint',
-    () => run('node_modules/.bin/biome', 'ci', '--diagnostic-level=warn', `--colors=${COLORS}`, '.'),
+    () => run(toolPath('.bin/biome'), 'ci', '--diagnostic-level=warn', `--colors=${COLORS}`, '.'),
   ],
   ['package', () => buildPackage(join(ROOT, 'dist')).then(() => true)],
   ['types', () => run(...TYPES)],
@@ -21,8 +22,8 @@ const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
   ['lock files name no registry', () => Promise.all(LOCKS.map(namesNoRegistry)).then((all) => all.every(Boolean))],
 ];
 
-/** The product's own, and that of what the benches compare it with. */
-const LOCKS = ['bun.lock', 'tests/bench/rivals/bun.lock'];
+/** The product's own, that of what checks and tests run, and that of what the benches compare it with. */
+const LOCKS = ['bun.lock', 'tests/tools/bun.lock', 'tests/bench/rivals/bun.lock'];
 
 /** Runs what is checked without running the vault: formatting, lint, types, the lock file. Builds `dist/`'s package. */
 export async function runChecks(): Promise<Counts> {

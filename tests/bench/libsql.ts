@@ -2,7 +2,7 @@
 // and several vaults on it that start at once on an empty database. Each number of vaults runs for the given minutes:
 // every turn has look-ups, sends, and both beside each other, and every answer is counted. The server checkpoints by the
 // clock, as docs/operating.md says for several vaults; with --only as-it-comes it has no option.
-import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type Finding, load, type RequestOf } from './frame/load.ts';
 import { benchOptions } from './frame/options.ts';
 import { besideServer, leaveServerCore, onServerCore } from './frame/place.ts';
@@ -205,6 +205,6 @@ function rateOf(turns: readonly Turn[]): number {
 }
 
 function sqldVersion(): string {
-  const found = Bun.spawnSync(['sqld', '--version']).stdout.toString();
+  const found = Bun.spawnSync([libsqlProgram() ?? 'sqld', '--version']).stdout.toString();
   return /\d[\w.-]*/.exec(found)?.[0] ?? 'unknown';
 }

@@ -5,9 +5,9 @@ import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { accountCallData, openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { chainVars } from '../support/chain-vars.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
-import { RPC_CLIENTS, type RpcClient } from '../support/rpc-clients.ts';
 import { CHEAP_GAS, errorOf, startUpstream, type Upstream, willing } from '../support/upstream.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
+import { RPC_CLIENTS, type RpcClient } from '../tools/rpc-clients.ts';
 
 let chain: Chain;
 let node: Forwarder;

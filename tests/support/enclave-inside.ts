@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createMemoryStream, main } from 'assemblyscript/asc';
+import { createMemoryStream, main } from '../tools/node_modules/assemblyscript/dist/asc.js';
 import { oncePerRun } from './once.ts';
 
 const FOLDER = join(import.meta.dir, '../../assets/enclave');

@@ -1,14 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { toolPath } from '../../scripts/testing/tools.ts';
 import type { S3Bucket } from './s3/server.ts';
 
 /** Litestream's program, undefined on machines for which there is no package of it. */
 export function litestreamProgram(): string | undefined {
   const platform = `${process.platform}-${process.arch}`;
-  const path = fileURLToPath(
-    new URL(`../../node_modules/@flydotio/litestream-${platform}/litestream`, import.meta.url),
-  );
+  const path = toolPath(`@flydotio/litestream-${platform}/litestream`);
   return existsSync(path) ? path : undefined;
 }
 

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { join } from 'node:path';
 import { buildPackage } from '../../scripts/build.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
+import { toolPath } from '../../scripts/testing/tools.ts';
 import { temporaryFolder } from './databases.ts';
 import { oncePerRun } from './once.ts';
 import { type Program, startListening } from './program.ts';
@@ -61,7 +62,7 @@ export function runProject(
 
 /** A program that a development dependency brings, undefined where it has none for this machine. */
 export function programOf(path: string): string | undefined {
-  const program = join(ROOT, 'node_modules', path);
+  const program = toolPath(path);
   return existsSync(program) ? program : undefined;
 }
 

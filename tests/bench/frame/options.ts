@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { installTools } from '../../../scripts/testing/tools.ts';
 
 /** What every script understands: `--save`, `--rounds N`, `--ms N` of each measurement, `--only WORD` of a case. */
 export interface BenchOptions {
@@ -16,7 +17,7 @@ export interface BenchOptions {
   readonly statements: boolean;
 }
 
-/** Reads the command line of a script, whose defaults these are. */
+/** Reads the command line of a script, whose defaults these are, and installs what it measures with. */
 export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions {
   const { values } = parseArgs({
     args: process.argv.slice(2),
@@ -31,6 +32,7 @@ export function benchOptions(defaults: Partial<BenchOptions> = {}): BenchOptions
       statements: { type: 'boolean' },
     },
   });
+  installTools();
   return {
     save: values.save ?? false,
     rounds: count('rounds', values.rounds, defaults.rounds ?? 5),

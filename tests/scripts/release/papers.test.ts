@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../../../lib/base/version.ts';
 import { dependencies, version } from '../../../package.json';
 import { findComponents } from '../../../scripts/release/components.ts';
 import { LINKED } from '../../../scripts/release/linked.ts';
 import { billOfMaterials, changesOf, licences } from '../../../scripts/release/papers.ts';
+import { toolPath } from '../../../scripts/testing/tools.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const components = await findComponents();
@@ -26,7 +27,8 @@ describe('the bill of materials', () => {
 
   test('has the versions that are installed, and refers to nothing that it does not have', () => {
     for (const { name, version } of components) {
-      const installed = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8'));
+      const places = [join(ROOT, 'node_modules', name), toolPath(name)].map((path) => join(path, 'package.json'));
+      const installed = JSON.parse(readFileSync(places.find((path) => existsSync(path)) ?? name, 'utf8'));
       expect([name, version]).toEqual([name, installed.version]);
     }
     const refs = [bill.metadata.component, ...bill.components].map((one) => one['bom-ref']);
