@@ -1,17 +1,12 @@
 // Which account pays.
 import { kindsOf } from '../../client/wallet/account.ts';
 import { type Config, UnreachableError } from '../../client/wallet/vault.ts';
-import { predictAddress, readToken, type Token } from '../wallet/api.ts';
+import { predictAddress, readToken } from '../wallet/api.ts';
 import { type KeptAccount, readAccounts } from '../wallet/memory.ts';
 import { short } from '../wallet/view.ts';
 import { word } from '../words/words.ts';
 import type { Payer, Payment } from './request.ts';
-
-/** An account, and what it holds of the token; undefined where that cannot be read. */
-export interface Held {
-  readonly account: KeptAccount;
-  readonly token: Token | undefined;
-}
+import type { Held } from './setup.ts';
 
 /** The accounts with what they hold: those with money enough first, else in their order. */
 export async function weighAccounts(

@@ -7,16 +7,21 @@ import { askPasskey, createPasskey, PasskeyError } from '../../client/wallet/pas
 import type { Config } from '../../client/wallet/vault.ts';
 import { isSignedBy } from '../../client/wallet/verify.ts';
 import { amountText } from '../wallet/amount.ts';
-import { predictAddress } from '../wallet/api.ts';
+import { predictAddress, type Token } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { type KeptAccount, keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
-import type { Held } from './payer.ts';
 import { type Payer, type Payment, printable } from './request.ts';
 import { element, onPress, showPart, toggle, write } from './view.ts';
 
 export { showFunds } from './funds.ts';
+
+/** An account, and what it holds of the token; undefined where that cannot be read. */
+export interface Held {
+  readonly account: KeptAccount;
+  readonly token: Token | undefined;
+}
 
 /** What the screen needs of the page. */
 export interface Setup {
