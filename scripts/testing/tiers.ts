@@ -1,5 +1,11 @@
-/** Folders whose tests wait for browsers, chains and killed programs: two thirds of the time of all. */
-const LONG = ['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'];
+/** Folders whose tests wait for browsers, chains and killed programs, and files beside them: most of the time of all. */
+const LONG = [
+  ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'],
+  // Each compiles wrong accounts; account2/invariants walks on the right one each time.
+  'tests/contracts/account2/mutants.test.ts',
+  // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
+  'tests/lib/bundler/sponsor-attacks.test.ts',
+];
 
 /** What runs of them each time: the main flow on both databases, a journey of each page in a browser, a short torture. */
 export const USUAL_OF_LONG: readonly string[] = [

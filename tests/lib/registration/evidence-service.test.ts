@@ -11,7 +11,7 @@ import { SEED } from '../../support/seed.ts';
 
 // The vault over HTTP, on a real SQLite file, held against the model in the same random histories.
 
-const HISTORIES = isLong ? 400 : 12;
+const HISTORIES = isLong ? 400 : 5;
 
 const service = await startService(newWorld(model));
 afterAll(service.stop);

@@ -15,7 +15,7 @@ import {
 import { isLong } from '../../support/long.ts';
 import { SEED } from '../../support/seed.ts';
 
-const HISTORIES = isLong ? 1_000_000 : 20_000;
+const HISTORIES = isLong ? 1_000_000 : 10_000;
 /** More than enough for every mutant: each needs fewer than 2,000. */
 const HISTORIES_OF_MUTANT = 20_000;
 
