@@ -99,6 +99,18 @@ describe('a stage', () => {
     expect(ended).rejects.toThrow('at 60001');
   });
 
+  test('has what is due at once wait for what threads compute, however many turns that takes', async () => {
+    const stage = openStage([], 0);
+    const heard: string[] = [];
+    stage.act('one', async () => {
+      stage.clock.after(0, () => heard.push('due'));
+      await stage.await(turns(5));
+      heard.push('computed');
+    });
+    await stage.play();
+    expect(heard).toEqual(['computed', 'due']);
+  });
+
   test('has one go on where each waits for the other', async () => {
     const stands = [
       { who: 'one', before: 1, until: 'other', done: 2, pauseMs: 0 },
@@ -110,6 +122,11 @@ describe('a stage', () => {
     expect(stage.steps.map(({ who }) => who)).toEqual(['one', 'other', 'one', 'other']);
   });
 });
+
+/** What a thread computes takes so many turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise(setImmediate);
+}
 
 async function wrong(pair: Pair, order: Parameters<typeof playOne>[1]) {
   return playOne(pair, order).then(

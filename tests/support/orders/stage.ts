@@ -58,14 +58,14 @@ const STEPS_MAX = 5_000;
 
 /** A stage for an order. */
 export function openStage(stands: readonly Stand[], startMs: number): Stage {
-  const time = createTime(startMs);
+  let outside = 0;
+  const time = createTime(startMs, () => outside > 0);
   const steps: Step[] = [];
   const waiting: Waiting[] = [];
   const done = new Map<string, number>();
   const acting = new Set<string>();
   const failures: unknown[] = [];
   const left = new Set(stands);
-  let outside = 0;
   let count = 0;
   let isFirst = true;
   let last = '';

@@ -17,8 +17,8 @@ export interface Time {
   pass(ms: number): void;
 }
 
-/** Time from then on. */
-export function createTime(startMs: number): Time {
+/** Time from then on. What is due at once waits for the runtime's own threads: they take more or fewer turns. */
+export function createTime(startMs: number, isComputing: () => boolean): Time {
   const timers = new Set<Timer>();
   let now = startMs;
   let ticks = 0;
@@ -35,10 +35,15 @@ export function createTime(startMs: number): Time {
       if (!isOver) ticks--;
       isOver = true;
     };
-    const immediate = setImmediate(() => {
+    const run = () => {
+      if (isComputing()) {
+        immediate = setImmediate(run);
+        return;
+      }
       end();
       fn();
-    });
+    };
+    let immediate = setImmediate(run);
     return () => {
       clearImmediate(immediate);
       end();
