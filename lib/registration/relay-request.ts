@@ -10,7 +10,7 @@ import { boundsOf } from '../limits/catalogue.ts';
 import { sharingNetwork } from '../limits/networks.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
-import { findRelay, type RelayRow, readRelay } from '../relay/requests.ts';
+import { findRelay, type RelayRow, readRelay, selectRelayOf, toRelay } from '../relay/requests.ts';
 import { identifierHash } from './challenge.ts';
 import { withdrawRegistration } from './change-store.ts';
 import {
@@ -138,24 +138,28 @@ async function queue(
     relay,
   };
   // Judged before the lock: who waits for the node under it makes everybody else wait for the row.
-  try {
-    await judgeRelay(ctx, newClaim(ctx, request, claim, rest), { ...relay, didHash: claim.didHash });
-  } catch (refusal) {
-    // The request's own relay may be what refuses it by now.
-    const known = await findRelay(db, claim);
-    if (known) return known;
-    throw refusal;
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      await judgeRelay(ctx, newClaim(ctx, request, claim, rest), { ...relay, didHash: claim.didHash });
+      break;
+    } catch (refusal) {
+      // The request's own relay may be what refuses it by now; where that was withdrawn since, nothing does.
+      const known = await findRelay(db, claim);
+      if (known) return known;
+      if (isAgain || !(refusal instanceof VaultError) || refusal.code !== 'attestation_used') throw refusal;
+    }
   }
   const work = async (fence: Fence) => {
     const known = await findRelay(db, claim);
     if (known) return known;
     const queued = newClaim(ctx, request, claim, rest);
-    const results = await db.write(...insertClaim(queued, fence));
-    if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), queued);
-    metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
-    const stored = await findRelay(db, claim);
-    if (!stored) throw new Error('a relay that was just stored is missing');
-    return stored;
+    // Read in the same batch: another request that has waited for long enough may withdraw it at once, and after a
+    // pause for which the lock does not last the request's own relay may be what refuses the claim.
+    const results = await db.write(...insertClaim(queued, fence), selectRelayOf(claim));
+    const [refusal, stored] = results.slice(-2).map(({ rows }) => rows[0]);
+    if (results[0]?.rowsAffected === 1) metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
+    if (stored) return toRelay(stored);
+    throw refusedClaim(ctx, toRefusal(refusal ?? {}), queued);
   };
   return withRow(ctx, claim.identifier, work, caller.ip);
 }

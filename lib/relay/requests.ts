@@ -12,7 +12,7 @@ import {
 // For registration and recovery, which queue relays and wait for them.
 export { fullIn, type GasBudget, type QueuedCall, queueCall, selectGasRoom } from './call-store.ts';
 export { queueRelay, withdrawRelay } from './change-store.ts';
-export type { RelayKind, RelayRole, RelayRow } from './store.ts';
+export { type RelayKind, type RelayRole, type RelayRow, selectRelayOf, toRelay } from './store.ts';
 
 type Reader = Pick<Store, 'read'>;
 
