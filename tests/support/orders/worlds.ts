@@ -22,19 +22,21 @@ export interface Preparing {
   readonly t: TestVault;
 }
 
+type Vars = Readonly<Record<string, string>>;
+
 /**
  * Prepares a world on a chain, by a vault that is gone when orders begin. `acts` are what may become of the chain in an
  * order.
  */
 export async function prepareWorld<T>(
-  more: Readonly<Record<string, string>>,
+  more: Vars | ((chain: RelayChain) => Promise<Vars>),
   prepare: (place: Preparing) => Promise<T>,
   acts?: (made: T, place: Preparing) => Parameters<typeof rememberChain>[1],
 ): Promise<Prepared<T>> {
   const chain = await startRelayChain({ startsAt: testClock().now() });
   const database = openKeptDatabase();
   // What was looked at last is final.
-  const vars = { ...chain.vars, FINALITY_BLOCKS: '0', ...more };
+  const vars = { ...chain.vars, FINALITY_BLOCKS: '0', ...(typeof more === 'function' ? await more(chain) : more) };
   const t = await startVault(vars, { database });
   // The first request makes the tables.
   await t.call('GET /api/sessions/status');
