@@ -1,6 +1,7 @@
 // bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
-// catalogue, the words of docs/troubleshooting.md, the weights of pages in docs/pages.md, and from the
-// routes the operations in docs/http.md and the types of the client; a test fails when one is stale.
+// catalogue, the one of lib/ in docs/architecture.md, the words of docs/troubleshooting.md, the weights of pages in
+// docs/pages.md, and from the routes the operations in docs/http.md and the types of the client; a test fails when one
+// is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
@@ -9,6 +10,7 @@ import { LIMITS } from '../lib/limits/catalogue.ts';
 import { type Limit, SHARE_MIN } from '../lib/limits/limit.ts';
 import type { OtherTable } from '../lib/person/other-tables.ts';
 import { type PersonalTable, TABLES } from '../lib/person/table-store.ts';
+import { withLibFolders } from './lib-folders.ts';
 import { withReference } from './openapi/reference.ts';
 import { WIRE_FILE, wireTypes } from './openapi/wire.ts';
 import { installTools } from './testing/tools.ts';
@@ -130,6 +132,8 @@ if (import.meta.main) {
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
   const operating = Bun.file(join(docs, 'operating.md'));
   await Bun.write(operating, withLimits(await operating.text()));
+  const architecture = Bun.file(join(docs, 'architecture.md'));
+  await Bun.write(architecture, withLibFolders(await architecture.text()));
   const privacy = Bun.file(join(docs, 'privacy.md'));
   await Bun.write(privacy, withPersonalTables(await privacy.text()));
   const troubleshooting = Bun.file(join(docs, 'troubleshooting.md'));

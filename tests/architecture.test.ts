@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { LIB_FOLDERS } from '../scripts/lib-folders.ts';
 import { LONGER, SLEEPS } from './support/chances.ts';
 import { codeOf, importsOf, read, sources } from './support/sources.ts';
 
@@ -44,62 +45,10 @@ const TOP_LEVEL = [
 /** Made by working, never committed. */
 const IGNORED = ['.world', 'dist', 'node_modules', 'vault-data'];
 
-/** The ground of `lib/`: what a service may import whatever its subject. */
-const GROUND = ['base', 'config', 'constants', 'db', 'events', 'identity', 'platform'];
-
-/**
- * What each folder of `lib/`, or file at its top, may import beside itself; types and `import()` count. In order: each
- * may import only those above it.
- */
-const MAY: Readonly<Record<string, readonly string[]>> = {
-  base: [],
-  constants: ['base'],
-  identity: ['base', 'constants'],
-  db: ['base', 'constants'],
-  'static-files': ['base'],
-  ucan: ['base', 'identity'],
-  events: ['base', 'constants', 'db'],
-  delivery: ['base', 'constants'],
-  config: ['base', 'constants', 'delivery', 'identity'],
-  chain: ['base', 'config', 'constants'],
-  brand: ['base', 'config'],
-  words: ['base', 'config'],
-  people: ['base', 'brand', 'config', 'words'],
-  streams: ['base', 'config', 'constants', 'db', 'events'],
-  platform: ['base', 'chain', 'config', 'db', 'identity'],
-  idempotency: GROUND,
-  'key-rotation': GROUND,
-  limits: GROUND,
-  admission: GROUND,
-  aliases: [...GROUND, 'chain'],
-  sessions: [...GROUND, 'admission', 'aliases', 'limits'],
-  verification: [...GROUND, 'delivery', 'limits'],
-  webhooks: GROUND,
-  joins: [...GROUND, 'limits'],
-  tokens: [...GROUND, 'ucan'],
-  payments: [...GROUND, 'chain'],
-  holders: [...GROUND, 'sessions'],
-  bundler: [...GROUND, 'chain', 'holders', 'limits', 'payments'],
-  relay: [...GROUND, 'chain', 'holders', 'sessions'],
-  indexer: [...GROUND, 'aliases', 'chain', 'holders', 'sessions'],
-  registration: [
-    ...GROUND,
-    'admission',
-    'aliases',
-    'chain',
-    'delivery',
-    'holders',
-    'limits',
-    'relay',
-    'sessions',
-    'verification',
-  ],
-  'authorization-codes': [...GROUND, 'registration'],
-  recovery: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
-  monitoring: [...GROUND, 'indexer'],
-  doctor: [...GROUND, 'brand', 'bundler', 'chain', 'delivery', 'indexer', 'limits', 'monitoring', 'relay', 'words'],
-  person: [...GROUND, 'holders', 'limits'],
-};
+/** What each folder of `lib/`, or file at its top, may import. */
+const MAY: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(LIB_FOLDERS).map(([name, { may }]) => [name, may]),
+);
 
 /** They put the subjects together and import any of them. Nothing of `lib/` imports them. */
 const ASSEMBLY = ['prepare-database', 'shared-state', 'context', 'background'];
@@ -133,6 +82,15 @@ describe('the house', () => {
   test('has nothing at the top but what the architecture names', () => {
     const found = readdirSync(ROOT).filter((name) => !IGNORED.includes(name));
     expect(found.filter((name) => !TOP_LEVEL.includes(name))).toEqual([]);
+  });
+
+  test('has each folder of the process and of HTTP on its map', () => {
+    const map = read('docs/architecture.md');
+    const folders = ['commands', 'routes'].flatMap((top) => {
+      const found = readdirSync(join(ROOT, top), { withFileTypes: true });
+      return found.filter((one) => one.isDirectory()).map(({ name }) => `${top}/${name}/`);
+    });
+    expect(folders.filter((path) => !map.includes(`\`${path}\``))).toEqual([]);
   });
 
   test('imports point from server to commands to routes to lib, never back', () => {

@@ -11,6 +11,7 @@ import { VARIABLES } from './samples.ts';
 import { type Json, readSchemas, type Schemas } from './schemas.ts';
 
 const WIDTH = 120;
+const EXAMPLE_LINES_MAX = 12;
 const BEGIN = (name: string) => `<!-- Written by \`bun scripts/docs.ts\` from routes/: ${name}. -->`;
 const END = '<!-- The end of what is written. -->';
 
@@ -117,13 +118,19 @@ function exampleText(route: Route): readonly string[] {
   const answer = exampleAnswer(route, status);
   return [
     ...block('sh', curlOf(route)),
-    ...(answer === undefined ? [] : block('json', jsonText(shortened(answer)))),
+    ...(answer === undefined ? [] : block('json', cut(jsonText(shortened(answer))))),
     ...(call === undefined ? [] : block('ts', call)),
   ];
 }
 
 function block(language: string, text: string): readonly string[] {
   return ['', `\`\`\`${language}`, text, '```'];
+}
+
+/** The first lines of an answer: the schemas in `/openapi.json` have the rest. */
+function cut(text: string): string {
+  const lines = text.split('\n');
+  return lines.length <= EXAMPLE_LINES_MAX ? text : [...lines.slice(0, EXAMPLE_LINES_MAX - 1), '  …'].join('\n');
 }
 
 /** JSON in few lines: what fits into one stands in one. */

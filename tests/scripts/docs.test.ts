@@ -5,6 +5,7 @@ import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
 import { settingsDocument, withLimits, withPersonalTables } from '../../scripts/docs.ts';
+import { withLibFolders } from '../../scripts/lib-folders.ts';
 import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
 import { withReference } from '../../scripts/openapi/reference.ts';
@@ -24,6 +25,11 @@ test('docs/settings.md names every setting once', () => {
 test("docs/operating.md's table of limits is what `bun scripts/docs.ts` writes", async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/operating.md')).text();
   expect(text).toBe(withLimits(text));
+});
+
+test("docs/architecture.md's table of lib/ is what `bun scripts/docs.ts` writes", async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../docs/architecture.md')).text();
+  expect(text).toBe(withLibFolders(text));
 });
 
 test('docs/privacy.md has every table of the schema as the program knows it', async () => {
