@@ -23,7 +23,7 @@ export const migrateCommand: Command = {
 /** Brings the tables up to date and prints the applied migrations; `--dry-run` only prints the pending ones. */
 async function migrate(given: Arguments): Promise<number> {
   const dryRun = given.options['dry-run'] !== undefined;
-  const config = dryRun ? checkSettings(previewSettings(given).settings) : (await loadSettings(given)).config;
+  const config = dryRun ? checkSettings(previewSettings(given).settings) : loadSettings(given).config;
   // Opening a file would make it.
   const isNew = isEmbedded(config.databaseUrl) && !existsSync(filePath(config.databaseUrl));
   if (dryRun && isNew) return tell('would be applied', MIGRATIONS);

@@ -7,7 +7,7 @@
 // runs what follows.
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildProgram } from './build.ts';
+import { buildProgram } from './build/program.ts';
 import type { Deployment } from './dev-stack/deploy.ts';
 import { type DevStack, startDevStack } from './dev-stack/dev-stack.ts';
 import { freeOr, freePort } from './dev-stack/port.ts';

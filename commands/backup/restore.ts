@@ -21,7 +21,6 @@ import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from '../setup/secrets.ts';
 import { checkSettings, isEmbedded, previewSettings } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
-import { giveToOwnerOf } from '../storage/durable.ts';
 import { checkContents } from '../storage/tables.ts';
 import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import type { FoundFile, Restoring } from './backup-from.ts';
@@ -192,10 +191,7 @@ function settingOf(name: string): 'ATTESTATION_SIGNING_KEY' | keyof typeof SECRE
 
 function keepSecrets({ dataDir }: Config, secrets: readonly [string, string][]): void {
   if (secrets.length > 0) makeDataDirectory(dataDir);
-  for (const [path, text] of secrets) {
-    keepSecret(path, text, []);
-    giveToOwnerOf(path, dataDir);
-  }
+  for (const [path, text] of secrets) keepSecret(path, text, []);
 }
 
 interface Outcome {

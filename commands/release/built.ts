@@ -10,5 +10,5 @@ export interface Built {
 
 declare const VAULT_BUILT: Built | undefined;
 
-/** The facts that `scripts/build.ts` puts into the program; undefined when it runs from its sources. */
+/** The facts that `scripts/build/program.ts` puts into the program; undefined when it runs from its sources. */
 export const BUILT: Built | undefined = typeof VAULT_BUILT === 'undefined' ? undefined : VAULT_BUILT;

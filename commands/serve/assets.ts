@@ -21,7 +21,7 @@ function respond(bytes: Uint8Array<ArrayBuffer> | null, sha256: string): Respons
   return new Response(bytes, { headers: { 'repr-digest': `sha-256=:${sha256}:` } });
 }
 
-/** The program keeps texts compressed (`scripts/packed-assets.ts`). */
+/** The program keeps texts compressed (`scripts/build/embed-assets.ts`). */
 async function bytesOf(content: string | Blob): Promise<Uint8Array<ArrayBuffer>> {
   // What `Bun.build` gives has no `bytes`.
   const bytes = new Uint8Array(await (typeof content === 'string' ? Bun.file(content) : content).arrayBuffer());

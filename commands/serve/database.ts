@@ -4,16 +4,11 @@ import type { Config } from '../../lib/config/config.ts';
 import type { Damage, Database } from '../../lib/db/database.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import type { OpenFile } from '../storage/connection.ts';
-import { databaseOf, filePath, openDatabase, openFile } from '../storage/database.ts';
-import { beginReadyMade, type Laying } from '../storage/ready-made.ts';
+import { databaseOf, openDatabase, openFile } from '../storage/database.ts';
 import type { WriterThread } from '../storage/writer-thread.ts';
 
 /** The database of a vault that serves. */
 export interface ServingDatabase extends Database {
-  /** How many migrations its file was made with, where it was made just now. */
-  readonly migrationsMade: number;
-  /** Until then nothing may be said of it: a loss of power could take a file that was made just now. */
-  readonly durable: Promise<void>;
   /** From now on a thread writes the embedded database: before it, only migrations do, on this one. */
   startWriter(): void;
   /** Reads the whole embedded database in the background, if the last process on it did not close it. */
@@ -23,15 +18,9 @@ export interface ServingDatabase extends Database {
   close(): Promise<void>;
 }
 
-/** Begins to make the file of an embedded database where there is none; `openServing` takes what comes of it. */
-export function beginFile({ databaseUrl }: Config): Laying | undefined {
-  return isEmbedded(databaseUrl) ? beginReadyMade(filePath(databaseUrl), systemClock.now()) : undefined;
-}
-
 /** Opens the database of the settings. Throws as `openDatabase` does. */
-export async function openServing(config: Config, log: Log, laying = beginFile(config)): Promise<ServingDatabase> {
-  if (laying === undefined) return onServer(config);
-  const { migrations: migrationsMade, durable } = await laying.finish();
+export async function openServing(config: Config, log: Log): Promise<ServingDatabase> {
+  if (!isEmbedded(config.databaseUrl)) return onServer(config);
   const database = openFile(databaseOf(config));
   const ended = Promise.withResolvers<Error>();
   let thread: Promise<WriterThread> | undefined;
@@ -42,8 +31,6 @@ export async function openServing(config: Config, log: Log, laying = beginFile(c
     execute: database.execute,
     batch: database.batch,
     damage,
-    migrationsMade,
-    durable,
     startWriter() {
       const starting = startThread(database.file, log);
       thread = starting;
@@ -98,8 +85,6 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     protocol: 'http',
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),
-    migrationsMade: 0,
-    durable: Promise.resolve(),
     startWriter: () => undefined,
     startCheck: () => Promise.resolve(),
     ended: new Promise(() => undefined),

@@ -6,7 +6,7 @@ export interface Embedded {
 
 /**
  * Every served file by path, built from `assets/` now. The build replaces this file with one that names the files
- * inside the program (`scripts/build.ts`).
+ * inside the program (`scripts/build/embed-assets.ts`).
  */
 export async function findAssets(): Promise<Readonly<Record<string, Embedded>>> {
   const files = await (await import('../../assets/bundle.ts')).bundleAssets();

@@ -9,26 +9,18 @@ import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, HELP, MOST_USED_SETTINGS, VERSION_FLAG } from '../cli/options.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
-import {
-  beginSettings,
-  checkSettings,
-  isEmbedded,
-  type Loading,
-  type Settings,
-  usageErrorOf,
-} from '../setup/settings.ts';
+import { checkSettings, isEmbedded, loadSettings, type Settings, usageErrorOf } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
 import type { ReadAhead } from '../storage/read-ahead.ts';
 import { isServerAway } from '../storage/server.ts';
 import { announce } from './announce.ts';
 import { openAssets } from './assets.ts';
-import { beginFile, openServing, type ServingDatabase } from './database.ts';
+import { openServing, type ServingDatabase } from './database.ts';
 import { createInflight } from './inflight.ts';
 import { createOwnAnswer, listen, listenForAdmin, type Server } from './listen.ts';
 import { createLog } from './log.ts';
 import { openMailer } from './mailer.ts';
 import { createProcessReader } from './process.ts';
-import { loadRest } from './rest.ts';
 import { drain, refuse, untilStopped } from './stop.ts';
 import { createGuardedFetch } from './webhook-fetch.ts';
 
@@ -52,8 +44,7 @@ export const WORK_TURN_MS = 5_000;
  * start.
  */
 async function serve(given: Arguments): Promise<number> {
-  const loading = await begin(given);
-  const { settings } = loading;
+  const settings = await load(given);
   const print = createLog(settings.config.logFormat);
   const log = atLevel(settings.config.logLevel, print);
   for (const warning of settings.warnings) log({ level: 'warn', event: 'settings', message: warning });
@@ -65,7 +56,7 @@ async function serve(given: Arguments): Promise<number> {
   const [server, adminServer] = servers;
   const answer = createOwnAnswer(settings.config);
   const serving = { servers, inflight, late: (request: Request) => answer('shutting_down', request) };
-  const starting = start(loading, { port: server.port, adminPort: adminServer?.port }, log);
+  const starting = start(settings, { port: server.port, adminPort: adminServer?.port }, log);
   const running = await Promise.race([starting, stop]).catch(async (error) => {
     await refuse(serving);
     throw error;
@@ -80,7 +71,6 @@ async function serve(given: Arguments): Promise<number> {
   announce(running.settings, running.applied, print);
   database.startWriter();
   database.startCheck();
-  loadLeftOut(log);
   const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);
   const broken = untilBroken(database, log);
@@ -99,20 +89,11 @@ async function serve(given: Arguments): Promise<number> {
 }
 
 /** Throws settings that cannot be used with the names that may have been meant. */
-async function begin(given: Arguments): Promise<Loading> {
+async function load(given: Arguments): Promise<Settings> {
   try {
-    return beginSettings(given);
+    return loadSettings(given);
   } catch (error) {
     throw (await import('../setup/warnings.ts')).withNearMisses(error);
-  }
-}
-
-/** So that no later request waits for it. What fails here is tried again by each request that needs it. */
-function loadLeftOut(log: Log): void {
-  try {
-    loadRest();
-  } catch (error) {
-    log({ level: 'error', event: 'not_loaded', ...describeError(error) });
   }
 }
 
@@ -160,16 +141,13 @@ function listenAll(serving: Parameters<typeof listen>[0]): [Server, ...Server[]]
 }
 
 /** Opens the vault's dependencies. */
-async function start(loading: Loading, ports: Ports, log: Log): Promise<Running> {
-  const laying = beginFile(loading.settings.config);
-  // Loaded once the port is listened on: as the program listens, the engine tidies up what is in memory by then.
+async function start(given: Settings, ports: Ports, log: Log): Promise<Running> {
+  // Loaded here, since other commands need no route.
   const { createVault } = await import('../../routes/index.ts');
-  // The disk has had that time for the secrets and the file of the database.
-  const kept = await loading.keep();
-  const settings = atPorts(kept.settings, ports);
+  const settings = atPorts(given, ports);
   const { vars, config } = settings;
   const mail = await openMailer(config);
-  const database = await openServing(config, log, laying);
+  const database = await openServing(config, log);
   const begins: Begins = ({ version, name }, left) => log({ level: 'info', event: 'migrating', version, name, left });
   const applied = await prepareDatabase(database, systemClock, config, begins).catch((error) => {
     if (isEmbedded(config.databaseUrl) || !isServerAway(error)) throw error;
@@ -185,12 +163,11 @@ async function start(loading: Loading, ports: Ports, log: Log): Promise<Running>
   const outside = { assets: openAssets(), operatorFiles, webhookFetch, keepErasures, process, doctor, log };
   const env = { vars, database, mail, ...outside };
   const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
-  await Promise.all([kept.durable, database.durable]);
   return {
     settings,
     vault,
     database,
-    applied: database.migrationsMade + (applied?.length ?? 0),
+    applied: applied?.length ?? 0,
     async close() {
       await vault.close();
       await mail?.close();

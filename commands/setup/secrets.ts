@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { discard, draftOf, giveName, isCode, syncDirectory, writeDurably } from '../storage/durable.ts';
+import { discard, draftOf, giveToOwnerOf, isCode, publish, writeDurably } from '../storage/durable.ts';
 
 /** Where each generated secret is kept, by its setting. */
 export const SECRET_FILES = { VAULT_SECRET: 'vault.secret', OPERATOR_SECRET: 'operator.secret' } as const;
@@ -27,28 +27,15 @@ export function readSecret(path: string, warnings: string[]): string | undefined
 }
 
 /**
- * Stores a secret with mode 0600 unless the file exists, and returns the file's content. Processes that start together
- * agree. If one is interrupted, the file is complete or absent.
+ * Stores a secret with mode 0600, for the owner of the directory, unless the file exists, and returns the file's
+ * content. Processes that start together agree. If one is interrupted, the file is complete or absent.
  */
 export function keepSecret(path: string, proposal: string, warnings: string[]): string {
   const draft = draftOf(path);
-  writeDurably(draft, `${proposal}\n`);
-  const kept = nameSecret(draft, { path, proposal, warnings });
-  syncDirectory(dirname(path));
-  return kept;
-}
-
-/** What becomes of a draft that is on the disk. */
-interface Naming {
-  readonly path: string;
-  readonly proposal: string;
-  readonly warnings: string[];
-}
-
-/** As `keepSecret`, of a draft that is on the disk; the caller brings the directory there. */
-export function nameSecret(draft: string, { path, proposal, warnings }: Naming): string {
   try {
-    giveName(draft, path);
+    writeDurably(draft, `${proposal}\n`);
+    giveToOwnerOf(draft, dirname(path));
+    publish(draft, path);
     return proposal;
   } catch (error) {
     discard(draft);

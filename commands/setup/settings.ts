@@ -4,8 +4,7 @@ import { randomId, systemRandom } from '../../lib/base/random.ts';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
-import { beginDraft, syncDirectoryBeside } from '../storage/durable.ts';
-import { ATTESTATION_FILE, makeDataDirectory, nameSecret, readSecret, SECRET_FILES } from './secrets.ts';
+import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
 import { type Given, readVars } from './vars.ts';
 
 /** The settings of a command: as text, where each came from, and parsed. */
@@ -13,68 +12,26 @@ export interface Settings extends Given {
   readonly config: Config;
 }
 
-/** Settings that are in force, and secrets that are being kept. */
-export interface Loading {
-  /** Another process that starts at the same moment may keep its secrets first; all else stays as it is here. */
-  readonly settings: Settings;
-  /** Gives the secrets their names. Throws an `Error` if the data directory cannot be used. */
-  keep(): Promise<Kept>;
-}
-
-interface Kept {
-  readonly settings: Settings;
-  /** Until then nothing may leave the process that the secrets made: a loss of power could take them. */
-  readonly durable: Promise<void>;
-}
-
 /**
  * Merges, completes and checks the settings. With an embedded database, missing secrets are generated into the data
- * directory. Throws `UsageError`, and an `Error` if the data directory cannot be used.
+ * directory; of processes that start at the same moment, all take those that were there first. Throws `UsageError`, and
+ * an `Error` if the data directory cannot be used.
  */
-export async function loadSettings(given: Arguments): Promise<Settings> {
-  const { settings, durable } = await beginSettings(given).keep();
-  await durable;
-  return settings;
-}
-
-/** As `loadSettings`, but the disk takes the secrets while the program goes on. */
-export function beginSettings(given: Arguments): Loading {
-  const { settings: found, unkept } = previewSettings(given);
-  const config = checkSettings(found);
-  const settings = { ...found, config };
+export function loadSettings(given: Arguments): Settings {
+  const { settings, unkept } = previewSettings(given);
+  const config = checkSettings(settings);
   const { dataDir } = config;
-  const drafts = inDataDirectory(dataDir, () => {
+  const kept = inDataDirectory(dataDir, () => {
     if (isEmbedded(config.databaseUrl)) makeDataDirectory(dataDir);
     return unkept.map((name) => {
-      const path = join(dataDir, SECRET_FILES[name]);
-      const proposal = found.vars[name] ?? '';
-      return { name, path, proposal, draft: beginDraft(path, Buffer.from(`${proposal}\n`)) };
+      const text = keepSecret(join(dataDir, SECRET_FILES[name]), settings.vars[name] ?? '', settings.warnings);
+      return [name, text] as const;
     });
   });
-  return {
-    settings,
-    async keep() {
-      if (drafts.length === 0) return { settings, durable: Promise.resolve() };
-      const vars = { ...settings.vars };
-      try {
-        await Promise.all(drafts.map(({ draft }) => draft.synced));
-        for (const { name, path, proposal, draft } of drafts) {
-          vars[name] = nameSecret(draft.name, { path, proposal, warnings: found.warnings });
-          draft.drop();
-        }
-      } catch (error) {
-        throw unusable(dataDir, error);
-      }
-      const durable = syncDirectoryBeside(dataDir).catch((error) => {
-        throw unusable(dataDir, error);
-      });
-      // A start that fails before asks for it no more.
-      durable.catch(() => undefined);
-      const isAsProposed = drafts.every(({ name, proposal }) => vars[name] === proposal);
-      const kept = isAsProposed ? settings : { ...settings, vars, config: checkSettings({ ...settings, vars }) };
-      return { settings: kept, durable };
-    },
-  };
+  // Read again only where another process was first: reading all takes some milliseconds.
+  if (kept.every(([name, text]) => settings.vars[name] === text)) return { ...settings, config };
+  const vars = { ...settings.vars, ...Object.fromEntries(kept) };
+  return { ...settings, vars, config: checkSettings({ ...settings, vars }) };
 }
 
 /** The settings that `loadSettings` would use, and the secrets it would generate. Writes nothing. */

@@ -2,7 +2,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsync,
   fsyncSync,
   linkSync,
   openSync,
@@ -30,58 +29,6 @@ export function writeDurably(path: string, text: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** A file on its way to the disk under a draft's name. */
-export interface Draft {
-  readonly name: string;
-  /** Resolves when the file is on the disk; its name need not be. */
-  readonly synced: Promise<void>;
-  /** Removes it, if it is still there. */
-  drop(): void;
-}
-
-/**
- * Writes a file that becomes `path` when it is complete, for the owner of the directory. The disk takes it while the
- * program goes on. It is removed when the program ends before `drop`.
- */
-export function beginDraft(path: string, bytes: Uint8Array): Draft {
-  const name = draftOf(path);
-  const file = openSync(name, 'wx', 0o600);
-  const clear = () => {
-    try {
-      discard(name);
-    } catch {
-      // A disk that takes no change keeps it; nothing reads it.
-    }
-  };
-  const drop = () => {
-    process.off('exit', clear);
-    clear();
-  };
-  process.on('exit', clear);
-  try {
-    writeAll(file, bytes);
-    giveToOwnerOf(name, dirname(path));
-  } catch (error) {
-    closeSync(file);
-    drop();
-    throw error;
-  }
-  return { name, synced: syncBeside(file), drop };
-}
-
-/** Brings an open file to the disk while the program goes on, and closes it. */
-function syncBeside(file: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  fsync(file, (error) => {
-    closeSync(file);
-    if (error) reject(error);
-    else resolve();
-  });
-  // A start that fails meanwhile asks for it no more.
-  promise.catch(() => undefined);
-  return promise;
 }
 
 /** Writes all bytes, over several system calls if needed, and waits for a full pipe. */
@@ -124,22 +71,16 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Gives a file that is on the disk its name, unless there is one of that name already: then throws `EEXIST`. */
 export function publish(draft: string, path: string): void {
-  giveName(draft, path);
-  syncDirectory(dirname(path));
-}
-
-/** As `publish`, but the name is on the disk only when the directory is. */
-export function giveName(draft: string, path: string): void {
   try {
     // Unlike a rename, a link never replaces what another process has put there meanwhile.
     linkSync(draft, path);
-    // A vault that starts meanwhile removes a second name of its database.
     discard(draft);
   } catch (error) {
     // Some file systems, of memory cards or of other machines, have no links.
     if (isCode(error, 'EEXIST') || existsSync(path)) throw error;
     renameSync(draft, path);
   }
+  syncDirectory(dirname(path));
 }
 
 /**
@@ -170,11 +111,6 @@ export function syncDirectory(path: string): void {
   } finally {
     closeSync(directory);
   }
-}
-
-/** As `syncDirectory`, while the program goes on. */
-export async function syncDirectoryBeside(path: string): Promise<void> {
-  if (process.platform !== 'win32') await syncBeside(openSync(path, 'r'));
 }
 
 /** Removes a file where there is one. */

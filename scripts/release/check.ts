@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { VERSION } from '../../lib/base/version.ts';
-import { nameOf, OWN_BYTES_MAX, type Target } from '../targets.ts';
+import { nameOf, OWN_BYTES_MAX, type Target } from '../build/targets.ts';
 import { embeddedSha256, readImage } from './image.ts';
 import { run } from './run.ts';
 import type { Runtime } from './runtimes.ts';

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_PARTS } from '../../assets/client-parts.ts';
 import { toolPath } from '../testing/tools.ts';
-import { withoutAnswers } from '../without-answers.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -43,7 +42,6 @@ export async function findComponents(): Promise<readonly Component[]> {
       target,
       splitting: true,
       metafile: true,
-      plugins: [withoutAnswers],
     });
     for (const { inputs } of Object.values(metafile?.outputs ?? {}))
       for (const [path, { bytesInOutput }] of Object.entries(inputs)) {

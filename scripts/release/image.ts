@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hasRightSignature } from './mac-signature.ts';
+import { hasRightSignature } from '../build/mac-signature.ts';
 
 /** What the headers of a program say it is for. */
 export interface Image {

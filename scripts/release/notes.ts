@@ -1,6 +1,6 @@
 import { VERSION } from '../../lib/base/version.ts';
-import type { Commit } from '../commit.ts';
-import type { Target } from '../targets.ts';
+import type { Commit } from '../build/read-commit.ts';
+import type { Target } from '../build/targets.ts';
 import type { Checked } from './check.ts';
 import { BUN_VERSION, type Runtime } from './runtimes.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseMinisignKey } from '../../commands/release/minisign.ts';
-import { nameOf, type Target } from '../targets.ts';
+import { nameOf, type Target } from '../build/targets.ts';
 import { readSecretKey, type SecretKey } from './sign.ts';
 
 /** What a release is made with. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../../lib/base/version.ts';
-import type { Commit } from '../commit.ts';
+import type { Commit } from '../build/read-commit.ts';
 import type { Component } from './components.ts';
 import { LINKED } from './linked.ts';
 import { BUN_VERSION } from './runtimes.ts';

@@ -3,8 +3,8 @@
 // same here, so two copies of the sources make the same bytes.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildProgram } from '../build.ts';
-import type { Target } from '../targets.ts';
+import { buildProgram } from '../build/program.ts';
+import type { Target } from '../build/targets.ts';
 import { run } from './run.ts';
 import type { Runtime } from './runtimes.ts';
 

@@ -4,8 +4,8 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VERSION } from '../../lib/base/version.ts';
-import { readCommit } from '../commit.ts';
-import { nameOf, TARGETS, type Target } from '../targets.ts';
+import { readCommit } from '../build/read-commit.ts';
+import { nameOf, TARGETS, type Target } from '../build/targets.ts';
 import { installTools } from '../testing/tools.ts';
 import { checkProgram } from './check.ts';
 import { findComponents } from './components.ts';

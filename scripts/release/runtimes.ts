@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { devDependencies } from '../../package.json' with { type: 'json' };
-import { nameOf, type Target } from '../targets.ts';
+import { nameOf, type Target } from '../build/targets.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dir, '../..');

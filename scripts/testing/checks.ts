@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildPackage } from '../build.ts';
+import { buildPackage } from '../build/package.ts';
 import type { Counts } from './counts.ts';
 import { toolPath } from './tools.ts';
 

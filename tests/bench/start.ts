@@ -2,7 +2,7 @@
 // folder and on existing data, beside an empty `Bun.serve` of the same size.
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildProgram } from '../../scripts/build.ts';
+import { buildProgram } from '../../scripts/build/program.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { buildEmptyProgram } from './frame/empty-program.ts';
 import { request } from './frame/load.ts';

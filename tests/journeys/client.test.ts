@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { buildPackage } from '../../scripts/build.ts';
+import { buildPackage } from '../../scripts/build/package.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json';
-import { buildPackage } from '../../scripts/build.ts';
+import { buildPackage } from '../../scripts/build/package.ts';
 import { temporaryFolder } from '../support/databases.ts';
 
 const ROOT = join(import.meta.dir, '../..');

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildProgram } from '../../scripts/build.ts';
+import { buildProgram } from '../../scripts/build/program.ts';
 import { temporaryFolder } from './databases.ts';
 import { oncePerRun } from './once.ts';
 

@@ -9,7 +9,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'commands/backup/restore': 1,
   'commands/mail/smtp': 1,
   'commands/serve/readiness': 1,
-  'commands/serve/rest': 1,
   'commands/serve/serve': 1,
   'commands/storage/durable': 1,
   'journeys/console-process': 1,

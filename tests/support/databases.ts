@@ -7,8 +7,7 @@ import { type EmbeddedDatabase, openSqlite } from '../../commands/storage/sqlite
 import { startWriter, type WriterThread } from '../../commands/storage/writer-thread.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { createLibsqlDatabase, type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
-import { testClock } from './clock.ts';
-import { putReadyMade } from './ready-made.ts';
+import { putMigratedFile } from './migrated-file.ts';
 import { countedDatabase } from './under-way.ts';
 
 /** A database of a test's own; `close` removes it. */
@@ -44,15 +43,15 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 function engineOn(name: string, openFile: (path: string) => Promise<Closable>): Engine {
-  const openIn = async (fill: (path: string) => unknown) => {
+  const openIn = async (fill: (path: string) => void) => {
     const folder = temporaryFolder();
     const path = join(folder.path, 'vault.db');
-    await fill(path);
+    fill(path);
     return owned(await openFile(path), folder.remove);
   };
   return {
     name,
-    open: () => openIn((path) => putReadyMade(path, testClock().now())),
+    open: () => openIn(putMigratedFile),
     openEmpty: () => openIn(() => undefined),
   };
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPackage } from '../../scripts/build.ts';
+import { buildPackage } from '../../scripts/build/package.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
 import { temporaryFolder } from './databases.ts';

@@ -9,8 +9,8 @@ import type { Database } from '../../lib/db/database.ts';
 import { createVault, type Vault } from '../../routes/index.ts';
 import { testAssets } from './assets.ts';
 import { type TestClock, testClock } from './clock.ts';
+import { putMigratedFile } from './migrated-file.ts';
 import { refusedScans, refusingScans } from './plans.ts';
-import { putReadyMade } from './ready-made.ts';
 import { idle } from './under-way.ts';
 import { watchOwnAnswer } from './watch-answers.ts';
 
@@ -69,7 +69,7 @@ export async function startVault(
   { dir, clock = testClock(), ...env }: Partial<Omit<Env, 'vars' | 'clock'>> & { dir?: string; clock?: TestClock } = {},
 ): Promise<TestVault> {
   const folder = env.database ? undefined : (dir ?? mkdtempSync(join(tmpdir(), 'vault-test-')));
-  if (folder !== undefined) await putReadyMade(join(folder, 'vault.db'), clock.now());
+  if (folder !== undefined) putMigratedFile(join(folder, 'vault.db'));
   const sqlite = folder === undefined ? undefined : openSqlite(join(folder, 'vault.db'), {}, clock);
   const database = env.database ?? (sqlite as Env['database']);
   const entries: LogEntry[] = [];

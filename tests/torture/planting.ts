@@ -21,7 +21,7 @@ export async function buildPlanted({ edits }: Plant): Promise<{ path: string; re
     writeFileSync(path, edited(readFileSync(path, 'utf8'), edit));
   }
   const path = join(folder.path, 'planted');
-  const script = `import { buildProgram } from './scripts/build.ts'; await buildProgram(${JSON.stringify(path)});`;
+  const script = `import { buildProgram } from './scripts/build/program.ts'; await buildProgram(${JSON.stringify(path)});`;
   const child = Bun.spawn([process.execPath, '-e', script], { cwd: folder.path, stdio: ['ignore', 'ignore', 'pipe'] });
   const said = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(said);

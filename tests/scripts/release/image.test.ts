@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hasRightSignature, signedAdHoc } from '../../../scripts/build/mac-signature.ts';
 import { embeddedSha256, readImage } from '../../../scripts/release/image.ts';
-import { hasRightSignature, signedAdHoc } from '../../../scripts/release/mac-signature.ts';
 
 const PAGES = 3;
 

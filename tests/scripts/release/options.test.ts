@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TARGETS } from '../../../scripts/build/targets.ts';
 import { readAsked } from '../../../scripts/release/options.ts';
 import { packageOf } from '../../../scripts/release/runtimes.ts';
 import { makeKeys } from '../../../scripts/release/sign.ts';
-import { TARGETS } from '../../../scripts/targets.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const { publicKey, secretKey } = makeKeys();

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TARGETS } from '../../../scripts/build/targets.ts';
 import { makeProgram } from '../../../scripts/release/program.ts';
 import { run } from '../../../scripts/release/run.ts';
-import { TARGETS } from '../../../scripts/targets.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { isLong } from '../../support/long.ts';
 

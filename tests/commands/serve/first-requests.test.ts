@@ -1,13 +1,9 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { ROUTES } from '../../../routes/index.ts';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { untilListening } from '../../support/asking.ts';
 import { buildBinary } from '../../support/binary.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { startProgram } from '../../support/program.ts';
-import { until } from '../../support/until.ts';
 
 let binary: Awaited<ReturnType<typeof buildBinary>>;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -53,8 +49,8 @@ async function askAll(port: number): Promise<Readonly<Record<string, unknown>>> 
   return Object.fromEntries(await Promise.all(answers));
 }
 
-describe('what a start leaves out, in the program', () => {
-  test('answers requests of every route that come before it is loaded as it does later', async () => {
+describe('the program, as soon as it listens', () => {
+  test('answers requests of every route as it does later', async () => {
     const port = freePort();
     spawn(port);
     await untilListening(port);
@@ -63,21 +59,10 @@ describe('what a start leaves out, in the program', () => {
     expect(await askAll(port)).toEqual(first);
   });
 
-  test('has the background work, whose first turn comes within seconds', async () => {
-    const program = await startProgram({}, { cwd: folder.path, binary: binary.path });
-    ends.push(() => program.stop('SIGKILL'));
-    const database = new Database(join(folder.path, 'vault-data/vault.db'), { readonly: true });
-    ends.push(() => database.close());
-    const marks = () => database.query('SELECT 1 FROM key_marks').all();
-    await until('the first turn writes', () => marks().length > 0);
-    expect(await program.stop()).toBe(0);
-  });
-
-  test.each([0, 2, 5, 8, 12, 20])('is no hindrance to a stop %d ms after the program listens', async (ms) => {
+  test('can be stopped', async () => {
     const port = freePort();
     const child = spawn(port);
     await untilListening(port);
-    await Bun.sleep(ms);
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
     const output = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text());

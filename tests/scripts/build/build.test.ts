@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { programName, readTarget, TARGETS } from '../../scripts/targets.ts';
+import { programName, readTarget, TARGETS } from '../../../scripts/build/targets.ts';
 
-const ROOT = join(import.meta.dir, '../..');
+const ROOT = join(import.meta.dir, '../../..');
 
 async function build(...words: string[]) {
-  const child = Bun.spawn([process.execPath, 'scripts/build.ts', ...words], {
+  const child = Bun.spawn([process.execPath, 'scripts/build/build.ts', ...words], {
     cwd: ROOT,
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isoTime } from '../lib/base/clock.ts';
+import { isoTime } from '../../lib/base/clock.ts';
 
-const ROOT = join(import.meta.dir, '..');
+const ROOT = join(import.meta.dir, '../..');
 
 /** The commit that a build is made of, and its time. */
 export interface Commit {

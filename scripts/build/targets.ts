@@ -14,7 +14,7 @@ export const TARGETS = [
 export type Target = (typeof TARGETS)[number];
 
 /** What a program may have beside Bun's executable (`docs/decisions/0010-size-of-the-program.md`). */
-export const OWN_BYTES_MAX = 10_600_000;
+export const OWN_BYTES_MAX = 11_600_000;
 
 /** How the build is called. */
 export const USAGE = `npm run build [-- --target=TARGET]
