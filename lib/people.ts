@@ -1,4 +1,3 @@
-import { once } from './base/once.ts';
 import type { OperatorFiles } from './base/operator-files.ts';
 import { type BrandOf, createBrands } from './brand/brands.ts';
 import type { Config } from './config/config.ts';
@@ -8,20 +7,12 @@ import { createWords, type Words } from './words/words.ts';
 /** What people see of the vault and read of it. */
 export interface People {
   readonly brandOf: BrandOf;
-  readonly words: () => Words;
+  readonly words: Words;
   readonly wordsOf: ReturnType<typeof createMailWords>;
 }
 
-/**
- * Brands and words, made when they are first used. Settings that name files or another language are judged at once:
- * throws `ConfigError` for what cannot be used.
- */
+/** Reads the brands and words that the settings name. Throws `ConfigError` for what cannot be used. */
 export function createPeople(config: Config, files: OperatorFiles | undefined): People {
-  const { brandLogo, brands, wordsDir, defaultLanguage } = config;
-  const brandOf = once(() => createBrands(config, files));
-  const words = once(() => createWords(config, files));
-  const mailWords = once(() => createMailWords(words()));
-  if (brandLogo !== undefined || brands !== undefined) brandOf();
-  if (wordsDir !== undefined || defaultLanguage !== 'en') words();
-  return { brandOf: (app) => brandOf()(app), words, wordsOf: (language) => mailWords()(language) };
+  const words = createWords(config, files);
+  return { brandOf: createBrands(config, files), words, wordsOf: createMailWords(words) };
 }

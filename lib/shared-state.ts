@@ -1,5 +1,4 @@
 import { type AliasFacts, createAliasFacts } from './aliases/aliases.ts';
-import { addLazily } from './base/lazily.ts';
 import { SEARCH_RANGE_BLOCKS_MAX } from './chain/entry-point.ts';
 import { type BlockRange, createBlockRange } from './chain/log-range.ts';
 import { createFactoryFacts, type FactoryFacts } from './chain/own-factory.ts';
@@ -50,20 +49,20 @@ export interface Shared {
 
 /** Nothing known yet, but perhaps that the tables are up to date, and what the host knows. */
 export function createShared(config: Config, isCurrent: boolean, damage: Damage = {}): Shared {
-  const known = { schema: { isCurrent }, outages: new Set<'read' | 'write'>(), damage };
-  const own = { known, open: { streams: 0 } };
-  return addLazily(own, {
-    factoryFacts: () => createFactoryFacts(config),
-    witnessFacts: createWitnessFacts,
-    registryFacts: createRegistryFacts,
-    registryCodeFacts: createRegistryCodeFacts,
-    aliasFacts: createAliasFacts,
-    searchRange: () => createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
-    schedules: () => ({ registrar: createSchedule(), guardian: createSchedule() }),
-    keyNotes: createKeyNotes,
-    notices: createNotices,
-    minutes: createMinutes,
-    strangers: createStrangersChecks,
-    doctor: createDoctorFacts,
-  });
+  return {
+    known: { schema: { isCurrent }, outages: new Set(), damage },
+    factoryFacts: createFactoryFacts(config),
+    witnessFacts: createWitnessFacts(),
+    registryFacts: createRegistryFacts(),
+    registryCodeFacts: createRegistryCodeFacts(),
+    aliasFacts: createAliasFacts(),
+    searchRange: createBlockRange(SEARCH_RANGE_BLOCKS_MAX),
+    schedules: { registrar: createSchedule(), guardian: createSchedule() },
+    keyNotes: createKeyNotes(),
+    open: { streams: 0 },
+    notices: createNotices(),
+    minutes: createMinutes(),
+    strangers: createStrangersChecks(),
+    doctor: createDoctorFacts(),
+  };
 }

@@ -1,5 +1,6 @@
 import { createWork, type Work } from '../lib/background.ts';
-import { type Begun, type Context, createContext, type Env } from '../lib/context.ts';
+import { type Context, createContext } from '../lib/context.ts';
+import type { Begun, Env } from '../lib/env.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
@@ -43,7 +44,7 @@ import { verifyRoutes } from './verify.ts';
 import { wellKnownRoutes } from './well-known.ts';
 import { wordRoutes } from './words.ts';
 
-export type { Env } from '../lib/context.ts';
+export type { Env } from '../lib/env.ts';
 export type { Assets } from '../lib/static-files.ts';
 export type { Connection } from './http/router.ts';
 

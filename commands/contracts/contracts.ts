@@ -145,7 +145,7 @@ async function findLegacy(node: Node, { configured, parties }: Order): Promise<A
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
   const text = options[option];
   if (text === undefined) return undefined;
-  const reading = place.address()(text);
+  const reading = place.address(text);
   if ('value' in reading && reading.value) return reading.value;
   throw new UsageError(`--${option} must be an address: 0x and 40 hex digits, a correct checksum where in mixed case.`);
 }

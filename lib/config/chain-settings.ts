@@ -27,10 +27,6 @@ export const CHAINS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 };
 
-const contractAddress = url.address((text) =>
-  Object.values(CHAINS).some((chain) => Object.values(chain).includes(text)),
-);
-
 /** Settings of chain access. A default that depends on the chain is `none` where no contract is known. */
 export const CHAIN_SETTINGS = {
   CHAIN_ID: plain('id of the chain that the registry is on', parse.integer(1, Number.MAX_SAFE_INTEGER), '84532'),
@@ -81,7 +77,7 @@ export const CHAIN_SETTINGS = {
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
-  ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', contractAddress, 'none'),
+  ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', url.address, 'none'),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
     "computes addresses of our own factory's accounts, also where it is at no known address",
@@ -132,7 +128,7 @@ function contract(meaning: string, name: string): Setting<Address | null> {
   const example = CHAINS[84532]?.[name] ?? 'none';
   return plain(
     `${meaning}, or none`,
-    contractAddress,
+    url.address,
     derived(`${example} on chain 84532, else none`, ({ CHAIN_ID = '' }) => CHAINS[CHAIN_ID]?.[name] ?? 'none'),
     { example },
   );

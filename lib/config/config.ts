@@ -1,5 +1,4 @@
-import { DEFAULTS } from './defaults.ts';
-import { clean, effectiveVars, SETTING_NAMES } from './effective.ts';
+import { clean, effectiveVars, memberOf, SETTING_NAMES } from './effective.ts';
 import { RULES, remedyOf, type SettingFault } from './rules.ts';
 import type { Reading, Setting, Vars } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
@@ -34,11 +33,8 @@ export function readConfig(vars: Vars): Config {
   const values: Record<string, unknown> = {};
   const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
-    const text = given[name];
-    const known = DEFAULTS[name];
-    const isKnown = 'value' in known && known.text === text;
-    const reading: Reading<unknown> = isKnown ? { value: known.value } : read(name, text);
-    if ('value' in reading) values[known.member] = reading.value;
+    const reading: Reading<unknown> = read(name, given[name]);
+    if ('value' in reading) values[memberOf(name)] = reading.value;
     else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : remedyOf(name)) });
   }
   // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.

@@ -1,7 +1,6 @@
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8 } from '../base/bytes.ts';
-import { once } from '../base/once.ts';
 
 /** The vault's derived keys, each 32 bytes and for one purpose. */
 export interface Keys {
@@ -15,22 +14,13 @@ export interface Keys {
 
 /**
  * Derives the keys from the root secret by HKDF-SHA256 (RFC 5869) with distinct labels; `attestation` replaces the
- * derived attestation key. Each is derived at its first use.
+ * derived attestation key.
  */
 export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8Array[] = []): Keys {
-  const codePepper = once(() => deriveKey(vaultSecret, 'code-pepper'));
-  const operatorSeed = once(() => deriveKey(vaultSecret, 'operator-did-key'));
-  const attestationKeys = once(() => (attestation.length > 0 ? attestation : [deriveKey(vaultSecret, 'attestation')]));
   return {
-    get codePepper() {
-      return codePepper();
-    },
-    get operatorSeed() {
-      return operatorSeed();
-    },
-    get attestation() {
-      return attestationKeys();
-    },
+    codePepper: deriveKey(vaultSecret, 'code-pepper'),
+    operatorSeed: deriveKey(vaultSecret, 'operator-did-key'),
+    attestation: attestation.length > 0 ? attestation : [deriveKey(vaultSecret, 'attestation')],
   };
 }
 

@@ -1,6 +1,5 @@
 import { clientKey, inCidr, parseCidr, parseIp } from '../../lib/base/ip.ts';
 import type { Log } from '../../lib/base/log.ts';
-import { once } from '../../lib/base/once.ts';
 import { isPublicAddress } from '../../lib/base/public-address.ts';
 import type { Context } from '../../lib/context.ts';
 import type { Sighting } from '../../lib/identity/doctor-token.ts';
@@ -58,12 +57,8 @@ interface Peer {
 }
 
 function createPeers(trustedProxies: readonly string[]): (peer: string) => Peer {
-  const networks = trustedProxies.map((text) => once(() => parseCidr(text)));
-  const isListed = (ip: Uint8Array) =>
-    networks.some((read) => {
-      const network = read();
-      return network !== undefined && inCidr(ip, network);
-    });
+  const networks = trustedProxies.flatMap((text) => parseCidr(text) ?? []);
+  const isListed = (ip: Uint8Array) => networks.some((network) => inCidr(ip, network));
   const peers = new Map<string, Peer>();
   return (peer) => {
     const known = peers.get(peer);

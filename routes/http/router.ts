@@ -1,7 +1,6 @@
 import { Router } from 'itty-router';
 import { DatabaseUnavailable, VaultError } from '../../lib/base/error.ts';
 import { describeError, type LogLevel } from '../../lib/base/log.ts';
-import { once } from '../../lib/base/once.ts';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
@@ -99,33 +98,27 @@ function chooseRoute(family: Family | undefined, method: string): Route | Reply 
  */
 function createFind(routes: readonly Route[]): (request: Request) => Family | undefined | Promise<Family | undefined> {
   const families = familiesOf(routes);
-  const patterns = once(() => {
-    const router = Router();
-    for (const [path, family] of families) if (/[:*]/.test(path)) router.all(path, family);
-    return router;
-  });
+  const patterns = Router();
+  for (const [path, family] of families) if (/[:*]/.test(path)) patterns.all(path, () => family);
   return ({ method, url }) => {
     const path = pathOf(url);
     const family = families.get(path);
-    if (family) return family();
+    if (family) return family;
     // The router parses a whole URL and looks at its path alone, so the host may be any.
-    return patterns().fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
+    return patterns.fetch({ method, url: `http://vault${path}` }) as Promise<Family | undefined>;
   };
 }
 
-/** By path; each is made when it is asked for. */
-function familiesOf(routes: readonly Route[]): ReadonlyMap<string, () => Family> {
+/** By path. */
+function familiesOf(routes: readonly Route[]): ReadonlyMap<string, Family> {
   const byPath = new Map<string, Map<string, Route>>();
   for (const route of routes) {
     const byMethod = byPath.get(route.path) ?? new Map<string, Route>();
     byPath.set(route.path, byMethod.set(route.method, route));
   }
-  const families = new Map<string, () => Family>();
+  const families = new Map<string, Family>();
   for (const [path, byMethod] of byPath)
-    families.set(
-      path,
-      once(() => ({ path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) })),
-    );
+    families.set(path, { path, methods: [...byMethod.keys()], byMethod, isAdmin: isAdminPath(path) });
   return families;
 }
 

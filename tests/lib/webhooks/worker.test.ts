@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import type { Env } from '../../../lib/context.ts';
 import { createStore } from '../../../lib/db/store.ts';
+import type { Env } from '../../../lib/env.ts';
 import { listDeliveries, resendDead } from '../../../lib/webhooks/deliveries.ts';
 import { WEBHOOK_TIMEOUT_MS } from '../../../lib/webhooks/post.ts';
 import {

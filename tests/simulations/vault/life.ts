@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/base/clock.ts';
 import type { Log } from '../../../lib/base/log.ts';
-import type { Env } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
+import type { Env } from '../../../lib/env.ts';
 import { createVault, type Vault } from '../../../routes/index.ts';
 import type { Draw } from '../../support/draw.ts';
 import { timedBy } from '../../support/vault.ts';

@@ -1,7 +1,8 @@
 import type { Log } from '../../../lib/base/log.ts';
 import type { Config } from '../../../lib/config/config.ts';
-import { type Context, createContext, type Env } from '../../../lib/context.ts';
+import { type Context, createContext } from '../../../lib/context.ts';
 import type { Database } from '../../../lib/db/database.ts';
+import type { Env } from '../../../lib/env.ts';
 import { createRouter } from '../../../routes/http/router.ts';
 import { ROUTES } from '../../../routes/index.ts';
 import { openDraw } from '../draw.ts';

@@ -1,0 +1,58 @@
+import type { Clock } from './base/clock.ts';
+import type { Fetch } from './base/http-client.ts';
+import type { Log } from './base/log.ts';
+import type { OperatorFiles } from './base/operator-files.ts';
+import type { Random } from './base/random.ts';
+import type { Config } from './config/config.ts';
+import type { Database } from './db/database.ts';
+import type { Mailer } from './delivery/smtp.ts';
+import type { OpenHost } from './doctor/service.ts';
+import type { ProcessState } from './monitoring/process-metrics.ts';
+import type { KeepErasures } from './person/erase.ts';
+import type { Assets } from './static-files.ts';
+
+/** Everything the vault takes from outside, given once. Only `vars` and `database` are required. */
+export interface Env {
+  /** Settings as strings by their variable names (`docs/settings.md`). */
+  readonly vars: Readonly<Record<string, string | undefined>>;
+  /** Where everything is stored; a `Client` of `@libsql/client` fits as it is. */
+  readonly database: Database;
+  /** Sends mail over SMTP; required when `EMAIL_PROVIDER` is `smtp`. */
+  readonly mail?: Mailer | undefined;
+  /** The static files (`docs/embedding.md`); without it their paths answer 404. */
+  readonly assets?: Assets | undefined;
+  /** The files that settings such as `BRAND_LOGO` and `REFUSED_MAIL_DOMAINS_FILE` name; required where they are set. */
+  readonly operatorFiles?: OperatorFiles | undefined;
+  /**
+   * Whether `CLIENT_IP_HEADER` is trusted on requests without a `peer`: true only behind a proxy that overwrites it.
+   */
+  readonly trustClientIpHeader?: boolean;
+  /**
+   * Isolate requests: no shared queues or commits, and a reply is sent only when all that its request started is
+   * done. True on Workers, where work ends with its request.
+   */
+  readonly isolatesRequests?: boolean;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly fetch?: Fetch;
+  /**
+   * Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does.
+   */
+  readonly webhookFetch?: Fetch | undefined;
+  /** Keeps a list of erasures outside the database, for a restore (`docs/privacy.md`). */
+  readonly keepErasures?: KeepErasures | undefined;
+  /** Reads the resources of the host's process, for `/metrics`. */
+  readonly process?: (() => ProcessState) | undefined;
+  /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
+  readonly doctor?: OpenHost | undefined;
+  /** The log sink; entries are already masked. Default: none. */
+  readonly log?: Log;
+}
+
+/** What a host has done already, so that the vault does not do it again. */
+export interface Begun {
+  /** The settings, read from `vars`. */
+  readonly config?: Config;
+  /** Whether `prepareDatabase` has run on the database. */
+  readonly isPrepared?: boolean;
+}
