@@ -48,7 +48,7 @@ export type { Env } from '../lib/env.ts';
 export type { Assets } from '../lib/static-files.ts';
 export type { Connection } from './http/router.ts';
 
-/** Every route, in one list: the server, the documents and the conformance test read it. */
+/** Every route, in one list: the server, the documents and the tests read it. */
 export const ROUTES = [
   ...enclaveRoutes,
   ...clientScriptRoutes,
