@@ -21,6 +21,10 @@ const BY_OTHER_PROGRAMS: Readonly<Record<string, SettingName>> = {
 /** Settings that are gone, and what to do instead. */
 const GONE: Readonly<Record<string, string>> = {
   BACKUP_S3_REGION: 'set BACKUP_S3_ENDPOINT to the one of the region, or AWS_REGION for a service that is not Amazon',
+  DATABASE_CACHE_MB: 'remove it: each connection has 16 MiB',
+  DATABASE_MMAP_MB: 'remove it: nothing is mapped into memory',
+  DATABASE_READ_AHEAD_MB: 'remove it: the first GiB is read after the start',
+  DATABASE_WRITER: 'remove it: a thread of its own writes',
   DKIM_DOMAIN: 'remove it: mails are signed for the domain of EMAIL_FROM',
   KEEP_DEAD_WEBHOOKS_DAYS: 'remove it: they are kept for 14 days',
   KEEP_FAILED_REGISTRATIONS_DAYS: 'remove it: they are kept for 30 days',
