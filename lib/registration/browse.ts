@@ -4,7 +4,7 @@ import { auditExport, type ExportFormat } from '../events/exports.ts';
 import type { Channel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { REGISTRATIONS_LIST } from './list-store.ts';
-import { type ShownRegistration, shownOf } from './shown.ts';
+import { type ShownRegistration, shownRows } from './shown.ts';
 import type { RegistrationStatus } from './store.ts';
 
 /** The columns of an export. */
@@ -40,7 +40,7 @@ export async function browseRegistrations(
   filter: RegistrationFilter,
 ): Promise<{ readonly registrations: readonly ShownRegistration[] } & Browsed> {
   const { rows, page } = await browse(db, REGISTRATIONS_LIST, filter, conditionOf(filter));
-  return { registrations: rows.map((row) => shownOf(row, false)), ...page };
+  return { registrations: shownRows(rows, false), ...page };
 }
 
 /** The same step by step, for a file. The audit channel gets an event first. */
@@ -55,7 +55,7 @@ export async function exportRegistrations(
 }
 
 async function* shownSteps(steps: Awaited<ReturnType<typeof exportRows>>['steps']) {
-  for await (const rows of steps) yield rows.map((row) => shownOf(row, false));
+  for await (const rows of steps) yield shownRows(rows, false);
 }
 
 function conditionOf({ channel, status, app }: RegistrationFilter) {

@@ -1,5 +1,6 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
+import { isErased } from '../identity/erasure.ts';
 import type { Platform } from '../platform.ts';
 import { findRelayOfRegistration } from '../relay/requests.ts';
 import { findSession } from '../sessions/browse.ts';
@@ -17,7 +18,7 @@ const OTHERS_SHOWN_MAX = 20;
 export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'config'>, id: number) {
   const { db, config } = ctx;
   const [row] = await db.read(selectRegistration(id));
-  if (!row) throw new VaultError('not_found');
+  if (!row || isErased(String(row['identifier']))) throw new VaultError('not_found');
   const { identifier, nextCheckAt, checks } = toRegistration(row);
   const [relay, session, history, same] = await Promise.all([
     findRelayOfRegistration(db, id),

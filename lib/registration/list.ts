@@ -3,7 +3,7 @@ import { LIMITS_SHOWN_MAX } from '../constants.ts';
 import { parseNamedIdentifier } from '../identity/identifier.ts';
 import { parseCredentialId } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
-import { shownOf } from './shown.ts';
+import { shownRows } from './shown.ts';
 import { selectRegistrationsBy, selectRegistrationsOfDid } from './store.ts';
 
 // For the operator's export, which reads the database without a running vault.
@@ -31,6 +31,5 @@ export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: Reg
       : credentialId !== undefined
         ? selectRegistrationsBy('credential_id', parseCredentialId(credentialId), LIMITS_SHOWN_MAX)
         : selectRegistrationsOfDid(did ?? '', LIMITS_SHOWN_MAX);
-  const rows = await db.read(statement);
-  return rows.map((row) => shownOf(row, identifier !== undefined));
+  return shownRows(await db.read(statement), identifier !== undefined);
 }

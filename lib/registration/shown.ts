@@ -1,5 +1,6 @@
 import { isoTime } from '../base/clock.ts';
 import type { Row } from '../db/database.ts';
+import { isErased } from '../identity/erasure.ts';
 import { type Channel, maskIdentifier } from '../identity/identifier.ts';
 import { type Registration, type RegistrationStatus, toRegistration } from './store.ts';
 
@@ -8,6 +9,11 @@ export const REGISTRATION_STATUSES = ['submitted', 'confirmed', 'failed'] as con
 
 /** A registration as the operator sees it. */
 export type ShownRegistration = ReturnType<typeof shownOf>;
+
+/** Rows of `registrations` as the operator sees them, but for those of the erased: what is counted may be more. */
+export function shownRows(rows: readonly Row[], isWhole: boolean): ShownRegistration[] {
+  return rows.filter((row) => !isErased(String(row['identifier']))).map((row) => shownOf(row, isWhole));
+}
 
 /** A row of `registrations` as the operator sees it; its identifier is masked unless `isWhole`. */
 export function shownOf(row: Row, isWhole: boolean) {

@@ -2,6 +2,7 @@ import { CONFIRMATION_POLL_MAX_MS } from '../chain/next-check.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { didHash } from '../identity/did.ts';
+import { IS_ERASED } from '../identity/erasure.ts';
 
 /** `submitted` until the registry's event is read, and again after a re-org; then `confirmed`. `failed` is for good. */
 export type RegistrationStatus = 'submitted' | 'confirmed' | 'failed';
@@ -122,10 +123,10 @@ export function selectRegistrationsBy(key: RegistrationKey, value: string, limit
   };
 }
 
-/** Up to `limit` registrations of any status behind an id, by id: for the operator's export. */
+/** Up to `limit` registrations of any status behind an id, by id, but for the erased: for the operator's export. */
 export function selectRegistrationsAfter(id: number, limit: number): Statement {
   return {
-    sql: `SELECT * FROM registrations WHERE id > :id ORDER BY id LIMIT :limit`,
+    sql: `SELECT * FROM registrations WHERE id > :id AND NOT ${IS_ERASED} ORDER BY id LIMIT :limit`,
     args: { id: BigInt(id), limit: BigInt(limit) },
   };
 }

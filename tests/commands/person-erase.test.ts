@@ -91,6 +91,7 @@ test('an erasure beside a running vault leaves no byte of the address in file an
     ['email:[2]@erased', bob.did],
   ]);
   expect(ask('SELECT count(*) FROM erasures')).toEqual([[2]]);
+  expect(await run('export')).toMatchObject({ code: 0, out: '', err: 'vault: 0 registrations\n' });
 });
 
 test('what a vault of before has left in the file goes with --vacuum', async () => {

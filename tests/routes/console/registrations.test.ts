@@ -70,6 +70,29 @@ describe('GET /v1/console/registrations', () => {
     ]);
   });
 
+  test('of the erased are in no answer: not listed, not found, not exported (§3.5)', async () => {
+    const bob = { credentialId: 'BBECAwQFBgcICQoLDA0ODw', handle: 'bob', did: 'did:key:z6Bob' };
+    expect((await t.call('POST /api/dids', { ...bob, txHash: `0x${'3'.repeat(64)}` })).status).toBe(200);
+    expect((await ask('POST /v1/console/person/erase', { identifier: 'handle:alice' })).body.erased).toBe(true);
+    expect(await t.rows('SELECT id, identifier, did FROM registrations WHERE id = 1')).toEqual([
+      { id: 1, identifier: 'handle:[1]@erased', did: 'did:key:z6Mk' },
+    ]);
+    const list = 'GET /v1/console/registrations';
+    const answers = [
+      await ask(list),
+      await ask(list, { channel: 'handle', app: 'shop', limit: 1 }),
+      await ask(list, { did: 'did:key:z6Mk' }),
+      await ask(list, { credentialId }),
+      await ask(`${list}/detail`, { id: 1 }),
+      await ask(`${list}/export`, { format: 'csv' }),
+      await ask(`${list}/export`, { format: 'jsonl' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404, 200, 200]);
+    for (const { text } of answers) expect(text).not.toMatch(/erased|z6Mk|AAECAwQ/);
+    const [all, , , , , csv] = answers;
+    expect([all?.text, csv?.text]).toEqual([expect.stringContaining(bob.did), expect.stringContaining(bob.did)]);
+  });
+
   test.each([{ did: 'did:key:z6Mk', credentialId }])('%j is 400: one of three', async (query) => {
     const { status, body } = await ask('GET /v1/console/registrations', query);
     expect([status, body]).toEqual([400, { error: 'Expected one query parameter of: identifier, credentialId, did' }]);
