@@ -134,6 +134,33 @@ for (const days of [2, 20])
     expect(await theft(owner, offer.commitment)).toEqual(heardBy(owner));
   });
 
+test('G1: also where it was forgotten before: the scan alerts, and a registration of the account is mailed to', async () => {
+  const [stranger, registered] = [await newcomer('forgotten@example.com'), await newcomer('kept@example.com')];
+  const offers = [];
+  for (const one of [stranger, registered]) offers.push(await offerFor(t, one.account, one.email));
+  for (let day = 0; day < 31; day++) await later(DAY);
+  expect([await rowsOf(stranger), await rowsOf(registered)]).toEqual([[], []]);
+  await t.rows(
+    `INSERT INTO registrations (identifier, channel, app, did, did_hash, alias_hash, credential_id, tx_hash, status,
+      holds, final, controller, proof_key, registered_at, unseen_since)
+      VALUES (:identifier, 'email', 'default', :did, '', '', 'kept', '', 'confirmed', 1, 1, :account, 'key', 1, 1)`,
+    {
+      identifier: `email:${registered.email}`,
+      did: `did:pkh:eip155:84532:${registered.account.toLowerCase()}`,
+      account: registered.account.toLowerCase(),
+    },
+  );
+  for (const [n, one] of [stranger, registered].entries()) {
+    const offer = offers[n] as Awaited<ReturnType<typeof offerFor>>;
+    await setGuardian(chain, one.account, offer);
+    await later(61);
+    const identifier = n === 0 ? '' : `email:${one.email}`;
+    expect(await rowsOf(one)).toMatchObject([{ is_used: 1, identifier }]);
+    // Nobody knows the stranger's address any more: a commitment does not say it.
+    expect(await theft(one, offer.commitment)).toEqual({ ...heardBy(one), ...(n === 0 ? { mailed: [] } : {}) });
+  }
+});
+
 test('G2: also after a node answered once, at the monthly look, that there is no such account', async () => {
   const owner = await newcomer('month@example.com');
   const commitment = await nameGuardian(chain, t, owner);
@@ -232,6 +259,30 @@ test('the account of an erased person stays watched, without the address', async
   expect((await t.call('POST /v1/console/person/erase', person, OPERATOR)).status).toBe(200);
   expect(await rowsOf(owner)).toMatchObject([{ is_used: 1, identifier: '' }]);
   expect(await theft(owner, commitment)).toMatchObject({ logged: 1, counted: 1, mailed: [] });
+});
+
+test('an account that named a former guardian, of which this database never heard, is found by the chain', async () => {
+  const folder = temporaryFolder();
+  const key = `0x${'49'.repeat(32)}` as const;
+  await chain.rpc('anvil_setBalance', [addressOf(key), '0xde0b6b3a7640000']);
+  const former = await startRecoveryVault(chain, { GUARDIAN_PRIVATE_KEY: key }, { dir: folder.path });
+  await former.work();
+  await former.stop();
+  const owner = await newcomer('unheard@example.com');
+  const other = await startRecoveryVault(chain, { GUARDIAN_PRIVATE_KEY: key });
+  const commitment = await nameGuardian(chain, other, owner);
+  await other.stop();
+  await t.stop();
+  t = await startRecoveryVault(chain, { RPC_URL: node.url }, { dir: folder.path });
+  await later(61);
+  expect(await rowsOf(owner)).toMatchObject([{ is_used: 1, identifier: '' }]);
+  const before = await foreign();
+  await proposeElsewhere(chain, owner.account, commitment, key);
+  for (let i = 0; i < 2; i++) await later(61);
+  expect((await foreign()) - before).toBe(1);
+  await t.stop();
+  folder.remove();
+  t = await start();
 });
 
 test('the key of a former guardian is watched too; its proposals are neither finished nor withdrawn', async () => {
