@@ -4,7 +4,7 @@ import { isLong } from '../support/long.ts';
 import { SEED } from '../support/seed.ts';
 
 /** `SEED=… npm test -- hostile-payments` draws the same again. */
-const COUNT = isLong ? 400 : 100;
+const COUNT = isLong ? 400 : 60;
 
 const WORLDS = [
   { name: 'a node that fails by a seed', isLying: false },

@@ -4,7 +4,7 @@ import { SEED } from '../seed.ts';
 import { type RegistrationRace, raceRegistrations } from './registration-race.ts';
 
 /** `SEED=… npm test -- hostile-registrations` draws the same again. */
-const COUNT = isLong ? 300 : 100;
+const COUNT = isLong ? 300 : 60;
 
 /** The tests of one world. Each world has a file of its own, so that they run at the same time. */
 export function testRegistrations(name: string, isLying: boolean): void {
