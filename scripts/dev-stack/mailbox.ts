@@ -20,7 +20,7 @@ export interface Mailbox<M extends Message = Message> {
 }
 
 const MESSAGES_KEPT_MAX = 500;
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 
 let arrivals = 0;
 

@@ -67,7 +67,7 @@ if (chromium) {
         const onStep = (step) => step === 'proof' ? new Promise(() => { window.isAtProof = true; }) : undefined;
         vault.register({ ${subject}, onStep });
       })`);
-      await page.waitForFunction('window.isAtProof', { timeout: 60_000 });
+      await page.waitForFunction('window.isAtProof');
       const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
       const before = sent();
       await page.reload();
@@ -127,7 +127,7 @@ if (chromium) {
       }`);
       // It looks, finds nothing, and goes on looking.
       for (let looks = 0; looks < 3; looks++)
-        await page.waitForResponse((response) => response.url().includes('/pay/outcome'), { timeout: 60_000 });
+        await page.waitForResponse((response) => response.url().includes('/pay/outcome'));
       await kept.release();
       // One prompt: that of the proof.
       expect(await going).toMatchObject({ confirmed: { proven: true }, asked: 1 });

@@ -27,7 +27,7 @@ if (chromium) {
       return confirm.url();
     };
     const says = (page: Page, wanted: string) =>
-      page.waitForFunction((text) => document.body.textContent?.includes(text), { timeout: 60_000 }, wanted);
+      page.waitForFunction((text) => document.body.textContent?.includes(text), {}, wanted);
 
     test('of ten lines of its own registers a person, who pays', async () => {
       const html = await Bun.file(join(ROOT, 'examples/apps/plain.html')).text();
@@ -131,7 +131,7 @@ if (chromium) {
       const confirm = await confirmWindow(world, passkeys);
       await findAccount(confirm, 1);
       await press(confirm, 'approve');
-      const told = (await (await page.waitForFunction('window.told', { timeout: 60_000 })).jsonValue()) as object;
+      const told = (await (await page.waitForFunction('window.told')).jsonValue()) as object;
       expect(told).toMatchObject({
         id: order.id,
         account: made.did.slice(-42),
@@ -142,9 +142,9 @@ if (chromium) {
       await page.evaluate(`${client}.then((vault) => {
         vault.pay({ ...${JSON.stringify(order)}, total: { currency: 'USD', value: '1.25' } }, { via: 'link' });
       })`);
-      await page.waitForFunction(() => location.pathname === '/pay/confirm', { timeout: 60_000 });
+      await page.waitForFunction(() => location.pathname === '/pay/confirm');
       await press(page, 'return');
-      await page.waitForFunction(() => location.pathname === '/blank', { timeout: 60_000 });
+      await page.waitForFunction(() => location.pathname === '/blank');
       const back = await page.evaluate(`${client}.then((vault) => [vault.returned(), vault.returned() ?? null])`);
       expect(back).toMatchObject([{ id: order.id, userOpHash: expect.any(String) }, null]);
     });
@@ -169,7 +169,7 @@ if (chromium) {
         window.ready = true;
       })`);
       await page.waitForFunction('window.ready');
-      const told = async () => (await page.waitForFunction('window.told', { timeout: 60_000 })).jsonValue();
+      const told = async () => (await page.waitForFunction('window.told')).jsonValue();
       await page.click('#buy');
       const confirm = await confirmWindow(world, passkeys);
       // The page itself, or any frame in it, can say anything.

@@ -106,7 +106,7 @@ if (chromium) {
             const text = document.getElementById('result')?.textContent ?? '';
             return new RegExp(pattern).test(text) ? text : '';
           },
-          { timeout: 60_000 },
+          {},
           isEnd.source,
         )
         .then((handle) => handle.jsonValue());

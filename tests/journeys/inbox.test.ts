@@ -5,6 +5,7 @@ import { type Inbox, startInbox } from '../../scripts/dev-stack/inbox.ts';
 import { createMailbox, type Message } from '../../scripts/dev-stack/mailbox.ts';
 import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
+import { waitLimitMs } from '../support/limits.ts';
 import { layLine } from '../support/line.ts';
 import { untilHolds } from '../support/until.ts';
 
@@ -58,7 +59,7 @@ if (chromium) {
   };
   const sees = (text: string) =>
     // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
-    page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { timeout: 60_000 }, text);
+    page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
   /** What can be seen of an element; nothing where it is hidden. */
   const seen = (selector: string) =>
     // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
@@ -69,7 +70,7 @@ if (chromium) {
       expect(await page.$eval('iframe', (frame) => frame.contentDocument?.body?.textContent?.trim())).toBe(text),
     );
   /** Looks with each change of the page, and so misses none that is taken back. */
-  const MUTATION = { polling: 'mutation', timeout: 60_000 } as const;
+  const MUTATION = { polling: 'mutation' } as const;
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   const rows = () => page.$$eval('#list a', (links) => links.map((link) => link.textContent ?? ''));
 
@@ -172,7 +173,7 @@ if (chromium) {
       mails.add(mailOf('666666', { subject: '<img src=x onerror="document.title=\'taken\'">', html }));
       await sees('<img src=x');
       const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
-      await frame?.waitForSelector('#here', { timeout: 60_000 });
+      await frame?.waitForSelector('#here');
       for (const id of ['#send', '#script', '#top']) await frame?.click(id);
       // The page goes on with its work, in which what was pressed would have come about.
       for (let looks = 0; looks < 2; looks++)
@@ -191,7 +192,7 @@ if (chromium) {
       await frame?.waitForSelector('#pass');
       const target = page
         .browserContext()
-        .waitForTarget((one) => one.url().includes('localhost:1'), { timeout: 60_000 });
+        .waitForTarget((one) => one.url().includes('localhost:1'), { timeout: waitLimitMs() });
       await frame?.click('#pass');
       const opened = await (await target).page();
       expect(await opened?.evaluate(() => window.opener)).toBeNull();

@@ -39,7 +39,7 @@ if (chromium) {
       return { ...visitorAt(page, world.t), context };
     };
     const said = (page: Awaited<ReturnType<typeof come>>['page'], words: string) =>
-      page.waitForFunction((text) => document.body.textContent?.includes(text), { timeout: 60_000 }, words);
+      page.waitForFunction((text) => document.body.textContent?.includes(text), {}, words);
 
     test('has no script, no key and one link to the vault', async () => {
       const html = await (await fetch(origin)).text();

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { waitLimitMs } from '../support/limits.ts';
 import { awaitSelector, press } from '../support/pay.ts';
 import {
   type Arrival,
@@ -98,7 +99,9 @@ if (chromium) {
         document.body.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })),
       );
     const openPopup = async (visitor: Visitor) => {
-      const opened = visitor.context.waitForTarget((one) => one.url().includes('/register?'), { timeout: 60_000 });
+      const opened = visitor.context.waitForTarget((one) => one.url().includes('/register?'), {
+        timeout: waitLimitMs(),
+      });
       await press(visitor.page, 'open');
       const page = await (await opened).asPage();
       // An authenticator that is attached before the page is there goes with the blank page before it.

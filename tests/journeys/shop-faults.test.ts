@@ -101,7 +101,7 @@ if (chromium) {
       });
       await world.chain.rpc('evm_setAutomine', [false]);
       const confirm = await world.pay(customer);
-      await page.waitForFunction(() => document.title === 'sent', { timeout: 60_000 });
+      await page.waitForFunction(() => document.title === 'sent');
       await confirm.close();
       await screen(page, 'waiting');
       await page.reload();
@@ -134,7 +134,7 @@ if (chromium) {
       // What nobody ever sent is looked for, and is no receipt.
       await lead({ id: mine, userOpHash: `0x${'12'.repeat(32)}`, status: 'paid', final: true });
       for (let looks = 0; looks < 2; looks++)
-        await page.waitForResponse((response) => response.url().endsWith('/receipt'), { timeout: 60_000 });
+        await page.waitForResponse((response) => response.url().endsWith('/receipt'));
       await screen(page, 'waiting');
       // The page forgets what was made up once the person leaves it.
       await page.evaluate(() => sessionStorage.removeItem('shop.hints'));

@@ -3,6 +3,7 @@ import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
+import { waitLimitMs } from '../support/limits.ts';
 import { press } from '../support/pay.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 import { untilHolds } from '../support/until.ts';
@@ -26,7 +27,7 @@ if (chromium) {
       // The code is copied in the inbox, and pasted here.
       await context.overridePermissions(world.inbox.url, ['clipboard-read', 'clipboard-sanitized-write']);
       await context.overridePermissions(world.shop.url, ['clipboard-read']);
-      const tab = context.waitForTarget((one) => one.url().startsWith(world.inbox.url), { timeout: 60_000 });
+      const tab = context.waitForTarget((one) => one.url().startsWith(world.inbox.url), { timeout: waitLimitMs() });
       await page.click('#inbox');
       const inbox = await (await tab).page();
       if (!inbox) throw new Error('no inbox');
@@ -96,7 +97,7 @@ if (chromium) {
       const { page } = customer;
       await page.evaluate('delete window.PaymentRequest; window.open = () => null');
       await press(page, 'pay-go');
-      await page.waitForFunction(() => location.pathname === '/pay/confirm', { timeout: 60_000 });
+      await page.waitForFunction(() => location.pathname === '/pay/confirm');
       await press(page, 'approve');
       await press(page, 'return');
       expect(await screen(page, 'receipt')).toContain('Paid 1.25 USDC to Tea House');

@@ -72,7 +72,7 @@ if (chromium) {
     const says = async (wanted: string) => {
       // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
       const isSaid = (text: string) => document.body.innerText.includes(text);
-      await page.waitForFunction(isSaid, { timeout: 60_000 }, wanted).catch(async (cause) => {
+      await page.waitForFunction(isSaid, {}, wanted).catch(async (cause) => {
         throw new Error(`no "${wanted}" in: ${await page.$eval('body', (body) => body.textContent)}`, { cause });
       });
     };

@@ -59,8 +59,6 @@ export async function signUp({ t }: Pick<PayWorld, 't'>, page: Page, email: stri
   const answer = (message: string) => (message.includes('email') ? email : t.codeFor(email));
   page.on('dialog', (dialog) => void dialog.accept(answer(dialog.message())));
   await page.click('#join');
-  const shown = await page.waitForFunction(() => /did:\S+/.exec(document.body.textContent ?? '')?.[0], {
-    timeout: 60_000,
-  });
+  const shown = await page.waitForFunction(() => /did:\S+/.exec(document.body.textContent ?? '')?.[0]);
   return (await shown.jsonValue()) as string;
 }

@@ -1,6 +1,5 @@
 import type { Browser, Page } from 'puppeteer-core';
-
-const WAIT_MS = 60_000;
+import { waitLimitMs } from './limits.ts';
 
 /** The operator's console in a real browser, as a person sees and drives it. */
 export interface ConsolePage {
@@ -57,12 +56,12 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
       page.$$eval('#events tr', (rows) => rows.map((row) => Number((row as HTMLElement).dataset['id'])).reverse()),
     received: async () => Number(/^[\d,]+/.exec(await text('#state-events'))?.[0].replaceAll(',', '') ?? -1),
     async phase(phase) {
-      await page.waitForSelector(`html[data-stream="${phase}"]`, { timeout: WAIT_MS });
+      await page.waitForSelector(`html[data-stream="${phase}"]`);
     },
     phases: async () => JSON.parse((await page.evaluate(`JSON.stringify(watched.phases)`)) as string) as string[],
     async says(selector, pattern) {
       const isSaid = `${pattern}.test(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
-      await page.waitForFunction(isSaid, { timeout: WAIT_MS, polling: 50 }).catch(async () => {
+      await page.waitForFunction(isSaid, { polling: 50 }).catch(async () => {
         throw new Error(`${selector} says ${JSON.stringify(await text(selector).catch(String))}, not ${pattern}`);
       });
     },
@@ -71,7 +70,7 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
 
 /** Waits until what is asked for is so; the last answer is in the error. */
 export async function until<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-  const end = performance.now() + WAIT_MS;
+  const end = performance.now() + waitLimitMs();
   let found = await ask();
   while (!isSo(found)) {
     if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);

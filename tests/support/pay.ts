@@ -11,6 +11,7 @@ import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts'
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
 import { chainVars } from './chain-vars.ts';
+import { waitLimitMs } from './limits.ts';
 import { startVault, type TestVault } from './vault.ts';
 
 /** Payment data, as a shop gives it. */
@@ -246,7 +247,7 @@ export async function buy(
   );
   if ('bringToFront' in shop) await shop.bringToFront();
   await shop.click('#buy');
-  const silence = Bun.sleep(TOLD_TIMEOUT_MS).then((): Told => ({ error: 'silence' }));
+  const silence = Bun.sleep(waitLimitMs()).then((): Told => ({ error: 'silence' }));
   // A shop whose page is closed is told nothing.
   return { told: Promise.race([told, silence]).catch((error: Error) => ({ error: error.name })) };
 }
@@ -260,8 +261,6 @@ interface BuyOptions {
 }
 
 /** Shorter than a test's time: at its end the browser would be ended with it. */
-const WINDOW_TIMEOUT_MS = 60_000;
-const TOLD_TIMEOUT_MS = 60_000;
 
 const isConfirm = (one: Target) => one.url().includes('/pay/confirm');
 /** Windows that a test has had: one that is still closing is not the next payment's. */
@@ -270,7 +269,7 @@ const had = new WeakSet<Target>();
 /** The handler's window, once it is there and shows something. */
 export async function confirmWindow({ own: { browser } }: Pick<PayWorld, 'own'>, passkeys?: Passkeys): Promise<Page> {
   const isNew = (one: Target) => isConfirm(one) && !had.has(one);
-  const target = await browser.waitForTarget(isNew, { timeout: WINDOW_TIMEOUT_MS }).catch((cause) => {
+  const target = await browser.waitForTarget(isNew, { timeout: waitLimitMs() }).catch((cause) => {
     throw new Error(`no window among: ${browser.targets().map((one) => one.url())}`, { cause });
   });
   had.add(target);
@@ -281,7 +280,7 @@ export async function confirmWindow({ own: { browser } }: Pick<PayWorld, 'own'>,
 
 /** Waits until no window of the handler is left. Throws when one stays. */
 export async function windowsGone({ own: { browser } }: Pick<PayWorld, 'own'>): Promise<void> {
-  const end = Date.now() + WINDOW_TIMEOUT_MS;
+  const end = Date.now() + waitLimitMs();
   while (browser.targets().some(isConfirm)) {
     if (Date.now() > end) throw new Error(`a window stays among: ${browser.targets().map((one) => one.url())}`);
     await Bun.sleep(20);
@@ -393,7 +392,7 @@ export async function findAccount(page: Page, signatures: 1 | 2): Promise<void> 
 
 /** Waits until an element can be seen; says what is on the page instead when it does not come. */
 export async function awaitSelector(page: Page, selector: string): Promise<void> {
-  await page.waitForSelector(selector, { visible: true, timeout: WINDOW_TIMEOUT_MS }).catch(async (cause) => {
+  await page.waitForSelector(selector, { visible: true }).catch(async (cause) => {
     // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
     throw new Error(`no ${selector} in: ${await page.evaluate(() => document.body.innerText)}`, { cause });
   });
@@ -423,7 +422,7 @@ export async function dismissed(page: Page): Promise<void> {
         setTimeout(() => reject(new Error('the request is still there')), timeoutMs);
         ask();
       }),
-    WINDOW_TIMEOUT_MS,
+    waitLimitMs(),
   );
 }
 

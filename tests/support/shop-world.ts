@@ -124,7 +124,7 @@ async function visit(
 
 /** What a screen of the shop reads, once it is there. */
 export async function screen(page: Page, part: string): Promise<string> {
-  await page.waitForSelector(`#${part}`, { visible: true, timeout: 60_000 }).catch(async (cause) => {
+  await page.waitForSelector(`#${part}`, { visible: true }).catch(async (cause) => {
     // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
     throw new Error(`no ${part} in: ${await page.evaluate(() => document.body.innerText)}`, { cause });
   });

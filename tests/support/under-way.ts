@@ -4,8 +4,7 @@
 // code of this process holds back is not under way: a request in the hands of a server of its own, a promise that a test
 // resolves later.
 import type { Database } from '../../lib/db/database.ts';
-
-const LIMIT_MS = 15_000;
+import { waitLimitMs } from './limits.ts';
 
 /** Something under way, as messages call it. */
 export interface UnderWay {
@@ -37,11 +36,12 @@ export async function staysPending(promise: Promise<unknown>): Promise<boolean> 
 
 function noneLeft(): Promise<void> {
   return new Promise((resolve, reject) => {
+    const limitMs = waitLimitMs();
     const late = () => {
       const names = [...all].map(({ what }) => what);
-      reject(new Error(`under way for ${LIMIT_MS / 1000} s: ${names.join(', ')}`));
+      reject(new Error(`under way for ${limitMs / 1000} s: ${names.join(', ')}`));
     };
-    const limit = setTimeout(late, LIMIT_MS);
+    const limit = setTimeout(late, limitMs);
     waiting.push(() => {
       clearTimeout(limit);
       resolve();
