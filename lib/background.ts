@@ -39,7 +39,7 @@ import { ASKS } from './sessions/link-store.ts';
 import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
-import { markLostCodes, sweepCodes, sweepGivenBack } from './verification/send-store.ts';
+import { markLostCodes, sweepCodes } from './verification/send-store.ts';
 import { sweepAttestationUses } from './verification/store.ts';
 import { DELIVERIES, sweepDeliveries } from './webhooks/store.ts';
 import { createDeliverer } from './webhooks/worker.ts';
@@ -203,7 +203,6 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
   return [
     markLostCodes(now),
     sweepCodes(now),
-    sweepGivenBack(),
     sweepGrants(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),

@@ -741,7 +741,7 @@ export type RegistrationDetail = {
   readonly codes: readonly {
     readonly sentAt: Time;
     readonly expiresAt: Time;
-    readonly delivery: 'pending' | 'accepted' | 'refused' | 'unsent' | 'lost';
+    readonly delivery: 'pending' | 'accepted' | 'refused' | 'lost';
     readonly attempts: number;
     readonly verifiedAt: Time | null;
   }[];

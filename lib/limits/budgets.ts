@@ -5,7 +5,6 @@ import type { Condition, Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import {
   hasRoom,
-  isCountedInCodes,
   readReset,
   refundBudget,
   roomArgs,
@@ -23,8 +22,10 @@ type Config = Platform['config'];
 export interface BudgetUse {
   /** True while every budget has room: part of the condition of the write. For a send, over its row `send`. */
   readonly room: Condition;
-  /** Counts the use if the statement before these in the batch changed a row. */
+  /** Counts the use if the statement before these in the batch changed a row; of sends as many as it inserted. */
   readonly spend: readonly Statement[];
+  /** Whether it counts for a network, too. */
+  readonly hasShare: boolean;
   /** Behind `spend` in the batch: the state of the budgets, no row unless the write was refused. */
   readonly resets: Statement;
   /** The same at any time, to be read alone. */
@@ -86,8 +87,6 @@ function useOfDay(config: Config, { day, ofShare }: DaySets, client: string, now
 /** Budgets that are used together. */
 interface BudgetSet {
   readonly kinds: readonly BudgetLimit[];
-  /** Those that need a statement: the row of a send counts itself. */
-  readonly spent: readonly BudgetLimit[];
   /** SQL of how many uses the same statement made before. */
   readonly earlier?: string;
   /** The text of `room` by the condition for strangers, made at the first use. */
@@ -95,7 +94,7 @@ interface BudgetSet {
 }
 
 function setOf(...kinds: readonly BudgetLimit[]): BudgetSet {
-  return { kinds, spent: kinds.filter((kind) => !isCountedInCodes(kind)), rooms: new Map() };
+  return { kinds, rooms: new Map() };
 }
 
 function setOfSends(...kinds: readonly BudgetLimit[]): BudgetSet {
@@ -130,7 +129,7 @@ interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
 }
 
 function createUse(config: Config, set: BudgetSet, { network, now, isStranger }: Whose): BudgetUse {
-  const { kinds, spent } = set;
+  const { kinds, earlier } = set;
   const use: Spending = { kinds, maxOf: (kind) => boundsOf(config, kind).max, network, now };
   const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
   return {
@@ -138,7 +137,12 @@ function createUse(config: Config, set: BudgetSet, { network, now, isStranger }:
       sql: roomText(set, isStranger?.before),
       args: isStranger ? { ...roomArgs(use), ...isStranger.before.args } : roomArgs(use),
     },
-    spend: spent.map((kind) => spendBudgetIfChanged(kind, use, stranger(kind)?.after)),
+    spend: kinds.map((kind, i) => {
+      // Several sends may be written together: the first statement behind them counts them all.
+      const uses = earlier !== undefined && i === 0 ? 'changes()' : '1';
+      return spendBudgetIfChanged(kind, use, { when: stranger(kind)?.after, uses });
+    }),
+    hasShare: kinds.length > 1,
     get resets() {
       return selectBudgets(use, { ifUnchanged: true });
     },
@@ -146,7 +150,7 @@ function createUse(config: Config, set: BudgetSet, { network, now, isStranger }:
       return selectBudgets(use);
     },
     full: (row) => (row ? kinds.flatMap((kind) => fullOf(config, use, kind, row)) : []),
-    refund: (when) => spent.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
+    refund: (when) => kinds.map((kind) => refundBudget(kind, use, both(when, stranger(kind)?.after))),
   };
 }
 

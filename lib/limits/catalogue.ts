@@ -13,7 +13,6 @@ import {
   SHARE_MIN,
   SMS_OF_NUMBER,
   SPONSOR_LIMITS,
-  sendsOf,
   shareOf,
   usesOf,
   type WeiSetting,
@@ -87,9 +86,9 @@ export const LIMITS = {
     error: 'rate_limited',
     stored: usesOf('strangers-per-network'),
   },
-  'emails-per-day': sendsOf('email', 'codes mailed', 'emailDailyMax'),
+  'emails-per-day': dayOf('emails-per-day', 'codes mailed', 'emailDailyMax', 'rate_limited'),
   'emails-per-network': shareOf('emails-per-network', 'codes mailed', 'emailDailyMax', 'rate_limited'),
-  'sms-per-day': sendsOf('sms', 'SMS sent', 'smsDailyMax'),
+  'sms-per-day': dayOf('sms-per-day', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'sms-per-network': shareOf('sms-per-network', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'guesses-per-identifier': {
     counts: 'wrong codes in a row, then codes need a pass',
@@ -201,9 +200,9 @@ export type CountedLimit = {
   [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: CountedRows } ? Name : never;
 }[LimitName];
 
-/** The limits whose use is the difference between two rows: of `budget_uses`, or of `codes`. */
+/** The limits whose uses are counted in `budget_uses`. */
 export type BudgetLimit = {
-  [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { uses: 'used' } | { soFar: string } } ? Name : never;
+  [Name in LimitName]: (typeof LIMITS)[Name] extends { stored: { uses: 'used' } } ? Name : never;
 }[LimitName];
 
 /** The daily budgets of the whole vault. */

@@ -6,6 +6,7 @@ import { type Cache, createCache } from '../base/lru-cache.ts';
 import { DEFAULT_APP, type EventData, eventOf, maskClient, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
+import { SLOT_MS } from './budget-store.ts';
 import type { LimitName } from './catalogue.ts';
 import { maskKey } from './report.ts';
 import { takeNotice } from './store.ts';
@@ -61,7 +62,8 @@ export function recordIntruder(ctx: Ctx, client: string): void {
 /** Records `budget.reached` for a part of a daily budget, at most once per part and day. */
 export function recordBudget(ctx: Ctx, data: EventData<'budget.reached'>): Promise<void> {
   const event = eventOf('budget.reached', { app: DEFAULT_APP, at: ctx.clock.now() }, data);
-  return record(ctx, `budget ${data.budget} ${data.percent}`, DAY_MS, event);
+  // What was used a day ago may count for another ten minutes.
+  return record(ctx, `budget ${data.budget} ${data.percent}`, DAY_MS + SLOT_MS, event);
 }
 
 async function record(

@@ -22,9 +22,6 @@ export interface CountedRows {
   readonly indexed?: string;
   /** The column with the uses of a row, where one row holds several. */
   readonly uses?: string;
-  /** The column with the number of these rows up to a row, itself included, and the channel of those given back. */
-  readonly soFar?: string;
-  readonly givenBack?: string;
 }
 
 /** One limit, as its 429, its report, its clearing, its events and docs/operating.md describe it. */
@@ -81,8 +78,9 @@ export const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier',
 
 /** The rows of `budget_uses` of one limit. */
 export function usesOf(name: string) {
-  const where = `kind = '${name}'`;
-  return { table: 'budget_uses', at: 'at', key: 'bucket', where, indexed: where, uses: 'used' } as const;
+  const indexed = `kind = '${name}'`;
+  const where = `${indexed} AND used > 0`;
+  return { table: 'budget_uses', at: 'slot', key: 'bucket', where, indexed, uses: 'used' } as const;
 }
 
 /** The limit of what the whole vault may do in a rolling day. */
@@ -93,14 +91,6 @@ export function dayOf(name: string, counts: string, max: NumberSetting, error: E
 /** The scope of a limit of the whole vault: `mails-per-day` is shared by `mails-per-network`. */
 function sharedBy(name: string) {
   return { bucket: 'vault', share: name.replace(/-day$/, '-network') } as const;
-}
-
-/** The limit of the codes that the whole vault sends by a channel in a rolling day: each row of `codes` counts them. */
-export function sendsOf(channel: 'email' | 'sms', counts: string, max: NumberSetting) {
-  const soFar = channel === 'email' ? 'emails_so_far' : 'sms_so_far';
-  const stored = { table: 'codes', at: 'sent_at', where: `channel = '${channel}'`, soFar, givenBack: channel } as const;
-  const scope = sharedBy(channel === 'email' ? 'emails-per-day' : 'sms-per-day');
-  return { counts, max, windowSeconds: DAY, ...scope, error: 'rate_limited', stored } as const;
 }
 
 /** The limit of what one network may take of it. */

@@ -5,7 +5,7 @@ import type { Platform } from '../platform.ts';
 import { boundsOf, type LimitName, limitOf } from './catalogue.ts';
 import { sharingSite } from './networks.ts';
 
-export { GIVEN_BACK_BITS, GIVEN_BACK_LEVELS } from './budget-store.ts';
+export { slotOf } from './budget-store.ts';
 export { clearedAt } from './store.ts';
 
 /** Clients of one limit that are remembered, and networks: one of these has many more times to remember. */

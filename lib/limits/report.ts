@@ -7,16 +7,18 @@ import { DEFAULT_APP, eventOf, maskClient } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { ANY_DOMAIN, inferChannel, maskIdentifier, parseQueryIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import { isCountedInCodes, selectSendsUse } from './budget-store.ts';
+import { clearUses } from './budget-store.ts';
 import {
   type BudgetLimit,
   boundsOf,
   type CountedLimit,
+  LIMITS,
   type LimitName,
   limitOf,
   STORED_LIMITS,
   type StoredLimit,
 } from './catalogue.ts';
+import type { CountedRows } from './limit.ts';
 import {
   clearGuesses,
   insertClear,
@@ -77,7 +79,9 @@ export async function clearLimit(
   const cleared = use?.used ?? 0;
   const told = eventOf('limit.cleared', { app: DEFAULT_APP, at: now }, { kind, key: maskKey(kind, bucket), cleared });
   const change = isCounted(kind) ? insertClear(kind, bucket, now) : clearGuesses(bucket);
-  await ctx.db.write(change, emitEvent(told));
+  // A slot has uses of before and after the clearing.
+  const uses = isBudget(kind) ? [clearUses(kind, bucket)] : [];
+  await ctx.db.write(change, ...uses, emitEvent(told));
   return { kind, key: bucket, cleared };
 }
 
@@ -138,9 +142,7 @@ async function readUse(
   const found =
     key === undefined && bucket !== 'vault'
       ? await readFullest({ db, clock }, kind, span)
-      : await db.read(
-          isCountedInCodes(kind) ? selectSendsUse(kind as BudgetLimit, now) : selectLimitUse(kind, span, key),
-        );
+      : await db.read(selectLimitUse(kind, span, key));
   return found.map((row) => {
     const used = Number(row['used']);
     const endsAt = span.from === undefined ? Number(row['oldest']) + windowSeconds * 1000 : Number(row['ends_at'] ?? 0);
@@ -154,6 +156,10 @@ async function readUse(
       resets_at: endsAt <= now ? null : isoTime(endsAt),
     };
   });
+}
+
+function isBudget(kind: StoredLimit): kind is BudgetLimit {
+  return isCounted(kind) && (LIMITS[kind].stored as CountedRows).table === 'budget_uses';
 }
 
 /** Whether a limit counts rows with a time; wrong guesses are a number of their identifier's. */

@@ -32,7 +32,7 @@ export function sessionShare(config: Platform['config'], client: string, now: nu
     network: network ?? null,
     now,
     args: { network: null, ...roomArgs(use) },
-    spend: (when) => (network === undefined ? [] : [spendBudgetIfChanged(KIND, use, when)]),
+    spend: (when) => (network === undefined ? [] : [spendBudgetIfChanged(KIND, use, { when })]),
   };
 }
 

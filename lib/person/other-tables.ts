@@ -16,7 +16,6 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   migrations: { none: 'versions of the schema' },
   minutes: { none: 'numbers for the charts of the console' },
   recovery_cursors: { none: 'how far the chain is read' },
-  sends_given_back: { none: 'how many sends reached nobody' },
   signers: { none: 'accounts of the vault' },
   streams: { none: 'tokens of the operator’s streams' },
   tallies: { none: 'numbers of rows' },

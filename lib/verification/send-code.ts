@@ -174,9 +174,7 @@ async function deliver(
     count('refused');
     const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
     const isUnsent = reachedNobody(error);
-    const changes = isUnsent
-      ? [...budgets.refund(codes.isSent(row)), ...codes.giveBack(row)]
-      : [codes.markRefused(seq)];
+    const changes = isUnsent ? [...budgets.refund(codes.isSent(row)), codes.giveBack(row)] : [codes.markRefused(seq)];
     const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);
     if (isUnsent) await written;
     throw error;

@@ -1,7 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
-import { PASS_GUESSES_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
-import { GIVEN_BACK_BITS, GIVEN_BACK_LEVELS } from '../limits/limits.ts';
 import { PASS_GRANT_MS } from './pass.ts';
 import {
   byPass,
@@ -116,35 +115,11 @@ export function isPassed(row: Row): boolean {
 }
 
 /**
- * Takes a send back that surely reached nobody: it counts for no limit, and its pass lets nothing through. Its row
- * stays without what it held, since later rows count it, and `sends_given_back` says that it was none. So no later row
- * is written.
+ * Takes a send back that surely reached nobody: it counts for no limit, its code verifies nothing, and its pass lets
+ * nothing through.
  */
-export function giveBack({ id, identifier, channel }: Pick<NewCode, 'id' | 'identifier' | 'channel'>): Statement[] {
-  const own = 'identifier = :identifier AND id = :id';
-  const args = { id, identifier };
-  const counts = GIVEN_BACK_LEVELS.map((level) => ({
-    sql: `INSERT INTO sends_given_back (channel, level, block, sends)
-      SELECT :channel, ${level}, seq >> ${level * GIVEN_BACK_BITS}, 1 FROM codes WHERE ${own}
-      ON CONFLICT (channel, level, block) DO UPDATE SET sends = sends + 1`,
-    args: { ...args, channel },
-  }));
-  const empty = `UPDATE codes SET id = '', identifier = '', channel = '', ip = '', digest = NULL, pass = NULL,
-    by_pass = NULL, pass_guesses = ${PASS_GUESSES_MAX}, delivery = 'unsent' WHERE ${own}`;
-  return [...counts, { sql: empty, args }];
-}
-
-/** Removes the counts of rows that are removed. */
-export function sweepGivenBack(): Statement {
-  const levels = GIVEN_BACK_LEVELS.map(
-    (level) => `SELECT channel, level, block FROM sends_given_back WHERE channel IN ('email', 'sms')
-      AND level = ${level} AND block < (SELECT min(seq) FROM codes) >> ${level * GIVEN_BACK_BITS}`,
-  );
-  return {
-    sql: `DELETE FROM sends_given_back WHERE (channel, level, block) IN
-      (SELECT * FROM (${levels.join(' UNION ALL ')}) LIMIT ${SWEEP_ROWS_MAX})`,
-    args: {},
-  };
+export function giveBack({ id, identifier }: Pick<NewCode, 'id' | 'identifier'>): Statement {
+  return { sql: `DELETE FROM codes WHERE identifier = :identifier AND id = :id`, args: { id, identifier } };
 }
 
 /** Records that the next hop refused the message. */

@@ -77,10 +77,6 @@ function admits({ isSms, by }: SendKind): string {
   return isSms ? `${room} AND ${NUMBER_HAS_ROOM}` : room;
 }
 
-/** The sends by a channel up to this one, itself included: the newest row has those before all of these. */
-const soFar = (column: 'emails_so_far' | 'sms_so_far', isCounted: boolean) =>
-  `coalesce((SELECT ${column} FROM codes WHERE seq = (SELECT max(seq) FROM codes)), 0)${isCounted ? ' + nth' : ''}`;
-
 /** What is inserted of each send, in the order of the lists in `:sends`. */
 export const SEND_COLUMNS = [
   'id',
@@ -108,12 +104,11 @@ export function insertText(kind: SendKind, room: string): SendText {
   return textOnce(
     `insert ${nameOf(kind)} ${room}`,
     () => `INSERT INTO codes
-    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass, emails_so_far, sms_so_far)
+    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass)
   WITH asked AS MATERIALIZED (${ASKED}),
   send AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY place) AS nth FROM asked AS send WHERE ${admits(kind)})
   SELECT id, identifier, '${isSms ? 'sms' : 'email'}', ip, sent_at, expires_at,
-    ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${byPass(by)}`},
-    ${soFar('emails_so_far', !isSms)}, ${soFar('sms_so_far', isSms)} FROM send WHERE ${room} ORDER BY nth`,
+    ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${byPass(by)}`} FROM send WHERE ${room} ORDER BY nth`,
   );
 }
 

@@ -6,7 +6,7 @@ import type { NewEvent } from '../events/catalogue.ts';
 import { emitEventsOf } from '../events/emit.ts';
 import type { BudgetUse } from '../limits/budgets.ts';
 import { boundsOf, limitOf } from '../limits/catalogue.ts';
-import { lastLimitReached, limitState } from '../limits/limits.ts';
+import { lastLimitReached, limitState, slotOf } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
 import * as codes from './send-store.ts';
 
@@ -54,9 +54,10 @@ async function writeWithOthers(db: Store, send: NewSend, by: codes.SendBy): Prom
   const { row, budgets } = send;
   const rounds = open.get(db) ?? new Map<string, Round>();
   open.set(db, rounds);
-  const kind = `${row.channel} ${by} ${budgets.room.sql}`;
+  // One slot of the day's budget counts them all, so that each can be given back.
+  const kind = `${row.channel} ${by} ${slotOf(row.now)} ${budgets.room.sql}`;
   // Sends that count in the budget of a network go one after the other.
-  const keys = [row.ip, row.identifier, ...(budgets.spend.length > 0 ? ['budgets'] : [])];
+  const keys = [row.ip, row.identifier, ...(budgets.hasShare ? ['budgets'] : [])];
   const last = rounds.get(kind);
   const round = last && !keys.some((key) => last.keys.has(key)) ? last : openRound(db, rounds, { kind, by });
   round.sends.push(send);

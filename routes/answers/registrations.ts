@@ -137,7 +137,7 @@ export const RegistrationDetail = v.object({
     v.object({
       sentAt: Time,
       expiresAt: Time,
-      delivery: words('pending', 'accepted', 'refused', 'unsent', 'lost'),
+      delivery: words('pending', 'accepted', 'refused', 'lost'),
       attempts: about(Count, 'Checks that were spent'),
       verifiedAt: v.nullable(Time),
     }),

@@ -86,7 +86,7 @@ describe.each(RPC_CLIENTS.map((client) => [client.name, client] as const))('%s r
     expect(await read(client, sponsor(draft('0x1')))).toEqual({
       code: -32504,
       message: 'sponsor_limit_reached',
-      data: { kind: 'throttled', limit: 'sponsorships-per-day', retry_after: 86_400 },
+      data: { kind: 'throttled', limit: 'sponsorships-per-day', retry_after: 87_000 },
     });
   });
 

@@ -110,7 +110,7 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
       DAY_MS,
       ({ db, clock }) =>
         db.write({
-          sql: `INSERT INTO budget_uses (kind, bucket, at, used, total) VALUES ('emails-per-day', '', :now, 1, 1)`,
+          sql: `INSERT INTO budget_uses (kind, bucket, slot, used) VALUES ('emails-per-day', '', :now, 1)`,
           args: { now: clock.now() },
         }),
     ],
@@ -225,6 +225,9 @@ for (const engine of engines()) {
         return asked.join(' ');
       };
       expect(await during(clock.now())).toBe('');
+      // Once a day it also forgets what the settings say.
+      await work(clock.now() + 1);
+      await clock.advance(MINUTE_MS);
       // The first is the database's clock, as each fifth second.
       expect(await during(clock.now() + 1)).toBe('read read read read read write');
       await clock.advance(KEY_LOOK_PAUSE_MS - 1);
@@ -255,10 +258,10 @@ for (const engine of engines()) {
       expect(await count(vault, 'identifier_rows')).toBe(0);
       const failed = () =>
         entries.map(({ event, task, message }) => [event, task, String(message).includes('no_such')]);
-      expect(failed()).toEqual([['work_failed', 'confirmations', true]]);
+      expect(failed()).toEqual(['confirmations', 'retention'].map((task) => ['work_failed', task, true]));
       isBroken = false;
       await work(clock.now() + 1);
-      expect(failed()).toHaveLength(1);
+      expect(failed()).toHaveLength(2);
     });
 
     test('a task that waits holds up no other, at this turn or the next, and is not started twice', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/base/clock.ts';
+import { SLOT_MS } from '../../lib/limits/budget-store.ts';
 import { OPERATOR } from '../support/events.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -62,14 +63,14 @@ test('1,000 handles from 400 /64 of one /48: 768 are held, and another network h
   const replies = await many(1_000, (n) => session(t, client(n % 400), n));
   expect([countOf(replies, 200), limitsOf(replies)]).toEqual([768, ['sessions-per-network']]);
   const last = replies.at(-1);
-  expect([last?.status, last?.body.error, last?.body.retry_after]).toEqual([429, 'ip_limit_reached', 86_400]);
+  expect([last?.status, last?.body.error, last?.body.retry_after]).toEqual([429, 'ip_limit_reached', 87_000]);
   const elsewhere = [await session(t, client(1, 2), 5_000), await session(t, IPV4, 5_001)];
   expect(elsewhere.map(({ status }) => status)).toEqual([200, 200]);
   expect((await limitsShown(t, 'sessions-per-network')).map(({ key, used }) => [key, used])).toEqual([
     [SITE, 768],
     ['2001:db8:2::/48', 1],
   ]);
-  await t.clock.advance(DAY_MS);
+  await t.clock.advance(DAY_MS + SLOT_MS);
   expect((await session(t, client(1), 6_000)).status).toBe(200);
 });
 
@@ -90,7 +91,7 @@ test('sessions of a /48 count for a day, and clearing the limit makes room at on
   const t = await open({ MAX_REGISTRATIONS_PER_IP: '1' });
   expect(countOf(await many(256, (n) => session(t, client(n), n)), 200)).toBe(256);
   const refused = await session(t, client(300), 300);
-  expect([refused.body.limit, refused.body.retry_after]).toEqual(['sessions-per-network', 86_400]);
+  expect([refused.body.limit, refused.body.retry_after]).toEqual(['sessions-per-network', 87_000]);
   const body = { kind: 'sessions-per-network', key: SITE };
   expect((await t.call('POST /v1/console/limits/clear', body, OPERATOR)).body).toMatchObject({
     key: SITE,

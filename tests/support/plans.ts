@@ -29,7 +29,6 @@ export const GROWING = [
   'registrations',
   'relay_attempts',
   'relays',
-  'sends_given_back',
   'sessions',
   'sponsorships',
   'streams',

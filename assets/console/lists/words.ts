@@ -59,7 +59,6 @@ export const DELIVERIES: Readonly<Record<string, string>> = {
   pending: 'being sent',
   accepted: 'delivered to the provider',
   refused: 'refused by the provider',
-  unsent: 'not sent',
   lost: 'lost with its process',
 };
 

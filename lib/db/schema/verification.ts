@@ -1,7 +1,6 @@
 /** Codes that are sent and checked, and who proved an identifier. */
 export const VERIFICATION_TABLES: readonly string[] = [
   // One row a send: the limits count it, and it holds the code's digest. An identifier's newest row is its live code.
-  // `emails_so_far` and `sms_so_far` are the sends up to a row: a day's use is the difference between two rows.
   `CREATE TABLE codes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
@@ -18,14 +17,11 @@ export const VERIFICATION_TABLES: readonly string[] = [
     strangers INTEGER NOT NULL DEFAULT 0,
     pass TEXT,
     pass_guesses INTEGER NOT NULL DEFAULT 0,
-    by_pass INTEGER,
-    emails_so_far INTEGER NOT NULL DEFAULT 0,
-    sms_so_far INTEGER NOT NULL DEFAULT 0
+    by_pass INTEGER
   ) STRICT`,
   `CREATE INDEX codes_by_identifier ON codes (identifier)`,
   `CREATE INDEX codes_by_ip ON codes (ip)`,
   `CREATE INDEX codes_by_time ON codes (sent_at)`,
-  `CREATE INDEX codes_sms ON codes (sent_at) WHERE channel = 'sms'`,
   `CREATE INDEX codes_pending ON codes (expires_at) WHERE delivery = 'pending'`,
   `CREATE TABLE verifications (
     identifier TEXT PRIMARY KEY,

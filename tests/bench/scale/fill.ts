@@ -170,15 +170,15 @@ const TABLES: readonly Fill[] = [
   },
   {
     name: 'codes',
-    columns: 'id, identifier, channel, ip, sent_at, expires_at, digest, attempts, delivery, consumed_at, emails_so_far',
+    columns: 'id, identifier, channel, ip, sent_at, expires_at, digest, attempts, delivery, consumed_at',
     values: `${hex(4, 'block')}, 'email:' || ${hex(2, 'transaction')} || '@example.org', 'email', ${IP}, ${DAY},
-      ${DAY} + 90000, ${hex(8, 'did')}, 1, 'accepted', ${DAY} + 20000, n`,
+      ${DAY} + 90000, ${hex(8, 'did')}, 1, 'accepted', ${DAY} + 20000`,
     share: 0.1,
   },
   {
     name: 'budget_uses',
-    columns: 'kind, bucket, at, used, total',
-    values: `'emails-per-network', ${IP}, ${DAY}, 1, 1`,
+    columns: 'kind, bucket, slot, used',
+    values: `'emails-per-network', ${IP}, ${DAY}, 1`,
     share: 0.05,
   },
   {

@@ -4,12 +4,15 @@ import { createMetrics } from '../../../lib/base/metrics.ts';
 import { insertSponsorship, type Reservation, selectIsCovered, sweepSponsorships } from '../../../lib/bundler/store.ts';
 import type { Config } from '../../../lib/config/config.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
+import { SLOT_MS } from '../../../lib/limits/budget-store.ts';
 import { useForSponsorship } from '../../../lib/limits/budgets.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 import { SHARES } from '../../support/shares.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
+/** When what was used at `NOW` has left the day. */
+const EDGE = NOW + DAY_MS + SLOT_MS;
 const AMPLE = { all: 1_000, network: 1_000, account: 1_000 };
 
 const configOf = (sponsorDailyMax: number) => ({ ...SHARES, sponsorDailyMax }) as Config;
@@ -40,13 +43,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     return [results.at(-1)?.rows.length === 1, full?.retryAfterSeconds ?? null];
   }
 
-  test('the day is full after its number of operations, until the oldest is a day old, at the exact edge', async () => {
+  test('the day is full after its number of operations, until the ten minutes of the oldest are a day old, at the exact edge', async () => {
     expect(await ask('0xa', '0x0')).toEqual([true, null]);
     expect(await ask('0xb', '0x0', { now: NOW + 1000 })).toEqual([true, null]);
-    expect(await ask('0xc', '0x0', { now: NOW + 2000 })).toEqual([false, 86_398]);
-    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS - 1 })).toEqual([false, 1]);
-    expect(await ask('0xc', '0x0', { now: NOW + DAY_MS })).toEqual([true, null]);
-    expect(await ask('0xd', '0x0', { now: NOW + DAY_MS })).toEqual([false, 1]);
+    expect(await ask('0xc', '0x0', { now: NOW + 2000 })).toEqual([false, 86_998]);
+    expect(await ask('0xc', '0x0', { now: EDGE - 1 })).toEqual([false, 1]);
+    expect(await ask('0xc', '0x0', { now: EDGE })).toEqual([true, null]);
+    expect(await ask('0xd', '0x0', { now: EDGE })).toEqual([true, null]);
+    expect(await ask('0xe', '0x0', { now: EDGE })).toEqual([false, 87_000]);
   });
 
   test('an operation is counted once, however often it is asked for, also on a full day', async () => {
@@ -55,15 +59,15 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     for (const nonce of ['0x0', '0x1']) expect((await ask('0xa', nonce, { now: NOW + 5000 }))[0]).toBe(true);
     expect((await ask('0xa', '0x2'))[0]).toBe(false);
     // Asking again has not moved the time at which a place frees.
-    expect((await ask('0xa', '0x2', { now: NOW + DAY_MS }))[0]).toBe(true);
+    expect((await ask('0xa', '0x2', { now: EDGE }))[0]).toBe(true);
   });
 
   test('the same operation on another day is counted anew', async () => {
-    const later = NOW + DAY_MS;
+    const later = EDGE;
     await ask('0xa', '0x0');
     expect(await ask('0xb', '0x0', { now: later, max: 1 })).toEqual([true, null]);
-    expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, 86_400]);
-    expect(await ask('0xa', '0x0', { now: later + DAY_MS, max: 1 })).toEqual([true, null]);
+    expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, 87_000]);
+    expect(await ask('0xa', '0x0', { now: later + DAY_MS + SLOT_MS, max: 1 })).toEqual([true, null]);
   });
 
   test('a limit of zero allows none, and nothing frees a place', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
+import { SLOT_MS } from '../../../lib/limits/budget-store.ts';
 import { BUDGET_LOOK_MS } from '../../../lib/limits/budget-watch.ts';
 import { BUDGETS, STORED_LIMITS } from '../../../lib/limits/catalogue.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -46,6 +47,8 @@ test('50, 80 and 100 percent of a day’s budget are an event once a day, and it
   expect(await metric(t, 'vault_budget_used')).toContain('vault_budget_used{budget="emails-per-day"} 10');
   expect(await metric(t, 'vault_budget_max')).toContain('vault_budget_max{budget="emails-per-day"} 10');
   await t.clock.advance(DAY_MS);
+  expect((await told(t)).length).toBe(3);
+  await t.clock.advance(SLOT_MS);
   expect((await told(t)).length).toBe(3);
   expect(await metric(t, 'vault_budget_used')).toContain('vault_budget_used{budget="emails-per-day"} 0');
   await send(t, 5);

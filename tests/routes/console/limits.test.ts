@@ -65,7 +65,10 @@ describe('limits', () => {
         window_seconds: 3_600,
         resets_at: '2025-01-01T01:00:00.000Z',
       },
-      { kind: 'emails-per-day', key: '', max: 20_000, used: 3, reached: false, ...day },
+      {
+        ...{ kind: 'emails-per-day', key: '', max: 20_000, used: 3, reached: false },
+        ...{ window_seconds: 86_400, resets_at: '2025-01-02T00:10:00.000Z' },
+      },
       {
         kind: 'registrations-per-ip',
         key: '203.0.113.9',
