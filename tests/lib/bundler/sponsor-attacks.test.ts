@@ -6,6 +6,7 @@ import { type Deployment, deployContracts } from '../../../scripts/dev-stack/dep
 import { type Operation, toRpc } from '../../../scripts/dev-stack/user-operation.ts';
 import { type SponsoredBundler, startSponsoredBundler } from '../../support/bundler.ts';
 import { chainVars } from '../../support/chain-vars.ts';
+import { isLong } from '../../support/long.ts';
 import {
   type Ask,
   bundle,
@@ -22,6 +23,7 @@ const GWEI = 10n ** 9n;
 const PRICE_OF_BASE = GWEI / 200n;
 const DEAR = GWEI / 6n;
 const SPONSOR_MAX_FEE = 5n * 10n ** 14n;
+const DAY_WEI = 2n * 10n ** 16n;
 const SMALL_DAY = '0.003';
 const SMALL_DAY_WEI = 3n * 10n ** 15n;
 
@@ -132,11 +134,14 @@ interface Robbery {
   readonly baseFee: bigint;
   readonly from: readonly string[];
   readonly most?: number;
+  /** What he has not tried yet, where he comes back; it gets shorter. */
+  readonly left?: Greed[];
 }
 
 /** Asks for one operation after the other, from one address after the other, until the day refuses them all. */
-async function rob(t: TestVault, { way, calls, baseFee, from, most = 1_000 }: Robbery) {
-  const left = [...(await greeds(t, baseFee, calls))];
+async function rob(t: TestVault, { way, calls, baseFee, from, most = 1_000, left: known }: Robbery) {
+  await market(baseFee);
+  const left = known ?? [...(await greeds(t, baseFee, calls))];
   const taken: Operation[] = [];
   const open = [...from];
   const kindNow = () => (calls > 1 || taken.length % 2 === 1 ? 2 : 1);
@@ -169,6 +174,29 @@ async function askOf(t: Pick<TestVault, 'call'>, method: Way, operation: unknown
   const params = [operation, contracts.entryPoint, ...chainId];
   return (await t.call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params })).body;
 }
+
+test(
+  'from 200 addresses he gets no more than the default SPONSOR_DAILY_WEI; in the long form he comes back until it is gone',
+  async () => {
+    const t = await open(sponsored.url);
+    const left = [...(await greeds(t, DEAR, 1))];
+    const way = 'pm_sponsorUserOperation';
+    let lost = 0n;
+    let taken: readonly Operation[];
+    do {
+      taken = await rob(t, { way, calls: 1, baseFee: DEAR, from: addresses(200), left });
+      if (lost === 0n) expect(taken.length).toBeGreaterThan(Number(DAY_WEI / SPONSOR_MAX_FEE));
+      if (taken.length > 0) lost += (await bundle(world(), taken)).lost;
+      expect(lost).toBeLessThanOrEqual(DAY_WEI);
+      // What was reserved and not used has room again.
+      await chain.rpc('anvil_mine', ['0x3']);
+      await t.clock.advance(2 * MINUTE_MS);
+      await t.work();
+    } while (isLong && taken.length > 0);
+    if (isLong) expect(lost).toBeGreaterThan(DAY_WEI - SPONSOR_MAX_FEE);
+  },
+  isLong ? 5 * MINUTE_MS : undefined,
+);
 
 const urlOf = (way: Way) => (way === 'pm_getPaymasterStubData' ? finalizer.url.href : sponsored.url);
 const addresses = (count: number) => Array.from({ length: count }, (_, n) => `198.51.${n >> 7}.${n & 127}`);

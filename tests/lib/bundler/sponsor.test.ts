@@ -139,28 +139,57 @@ describe.each([1, 2] as const)('what an account of kind %i is sponsored for with
     ]);
   });
 
-  test('a void of a payment that is watched, and of no other nonce', async () => {
-    const t = await open(usual);
-    const account = await rich(kind);
-    await setBaseFee(BASE_FEE);
-    const [nonce, prices] = [freshNonce(), await offered(t)];
-    const refused = await ask(t, account, { nonce, calls: [], prices });
-    expect(refused.error).toMatchObject({
-      code: -32501,
-      data: { reason: expect.stringContaining('no payment of this nonce') },
-    });
-    // One that waits for a block is watched.
-    await chain.rpc('evm_setAutomine', [false]);
-    const prepared = await wallet.prepareOperation(chain.rpc, account, pay);
-    const draft = { ...prepared, nonce, ...prices, preVerificationGas: 100_000n };
-    await chain.rpc('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
-    const params = [wallet.toRpc(await wallet.signOperation(chain.rpc, account, draft)), contracts.entryPoint];
-    const sent = { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation', params };
-    expect((await t.call('POST /api/bundler', sent)).body.result).toMatch(/^0x/);
-    expect((await ask(t, account, { nonce, calls: [], prices: raised(prices) })).error).toBeUndefined();
-    await chain.rpc('evm_setAutomine', [true]);
-    await chain.rpc('anvil_mine', ['0x2']);
-  });
+  const moves = [
+    ['usual', 'doubled', 2n * BASE_FEE],
+    ['floored', 'doubled', 2n * BASE_FEE],
+    ['floored', 'fallen to half', BASE_FEE / 2n],
+  ] as const;
+  test.each(moves)(
+    'a payment, its raise, and a void that is mined, at a bundler whose price is %s, after the base fee has %s',
+    async (which, _, later) => {
+      const t = await open(which === 'usual' ? usual : floored);
+      const account = await rich(kind);
+      await setBaseFee(BASE_FEE);
+      const nonce = freshNonce();
+      let prices = await offered(t);
+      expect((await ask(t, account, { nonce, calls: pay, prices })).error).toBeUndefined();
+      await setBaseFee(later);
+      let last: wallet.Operation | undefined;
+      for (const calls of [pay, pay, []]) {
+        prices = raised(prices);
+        const { operation, error } = await ask(t, account, { nonce, calls, prices });
+        expect(error).toBeUndefined();
+        last = operation;
+      }
+      expect((await send(t, account, last as wallet.Operation)).success).toBe(true);
+    },
+  );
+
+  test.each(['usual', 'floored'] as const)(
+    'a void of a payment that is watched, and of no other nonce, at a bundler whose price is %s',
+    async (which) => {
+      const t = await open(which === 'usual' ? usual : floored);
+      const account = await rich(kind);
+      await setBaseFee(BASE_FEE);
+      const [nonce, prices] = [freshNonce(), await offered(t)];
+      const refused = await ask(t, account, { nonce, calls: [], prices });
+      expect(refused.error).toMatchObject({
+        code: -32501,
+        data: { reason: expect.stringContaining('no payment of this nonce') },
+      });
+      // One that waits for a block is watched.
+      await chain.rpc('evm_setAutomine', [false]);
+      const prepared = await wallet.prepareOperation(chain.rpc, account, pay);
+      const draft = { ...prepared, nonce, ...prices, preVerificationGas: 100_000n };
+      await chain.rpc('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
+      const params = [wallet.toRpc(await wallet.signOperation(chain.rpc, account, draft)), contracts.entryPoint];
+      const sent = { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation', params };
+      expect((await t.call('POST /api/bundler', sent)).body.result).toMatch(/^0x/);
+      expect((await ask(t, account, { nonce, calls: [], prices: raised(prices) })).error).toBeUndefined();
+      await chain.rpc('evm_setAutomine', [true]);
+      await chain.rpc('anvil_mine', ['0x2']);
+    },
+  );
 });
 
 test('what is reserved is replaced by what the operation cost in a final block, without a follower', async () => {
