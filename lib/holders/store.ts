@@ -2,9 +2,11 @@ import type { Condition, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
 import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
 
-// Who holds an identifier, and where a credential leads, as `lib/registration/evidence.ts` says: a function of the
-// registrations and their controllers' keys, computed again by each batch that changes one. Nothing remembers a
-// displacement, so a registration that fails gives back all that it displaced.
+// Who holds an identifier, and where a credential leads: a function of the registrations and their controllers' keys,
+// computed again by each batch that changes one. Nothing remembers a displacement, so a registration that fails gives
+// back all that it displaced. The rules of decision 0016 are these statements: here `RIGHTFUL` (who holds) and `lead`
+// (a credential's rows); the reasons of `lib/registration/claim-store.ts` (what is admitted); `lookup-store.ts` there
+// (what a look-up answers). Tests hold them against a model, `tests/support/evidence/model.ts`.
 
 /**
  * Gives the identifiers of the registrations that the condition selects to their rightful holders, with their

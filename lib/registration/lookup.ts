@@ -10,7 +10,6 @@ import type { Identifier } from '../identity/identifier.ts';
 import { isReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
-import type { Proofs } from './evidence.ts';
 import { readFirstRows } from './first-rows.ts';
 import { type KeyNotes, noteLookUp } from './look-notes.ts';
 import { selectByCredential, selectByKey, selectOwnedDid } from './lookup-store.ts';
@@ -44,6 +43,14 @@ export async function checkAlias(
 ): Promise<Availability & { alias: string; aliasHash: string }> {
   const { available, ...reason } = await checkAvailability(ctx, alias, spend);
   return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
+}
+
+/** What is proven of a registration, statement by statement. */
+export interface Proofs {
+  readonly identifier: 'attestation' | 'alias' | null;
+  readonly controller: 'passkey' | null;
+  /** `address`: it names its controller. `moved`: the address that it names moved it on to its controller. */
+  readonly did: 'address' | 'moved' | null;
 }
 
 /** The public record of a credential: without its identifier. */
@@ -170,7 +177,7 @@ async function readFirst(db: Ctx['db'], credentialId: string): Promise<Row | und
   return another ? (await db.read(selectByCredential(credentialId)))[0] : row;
 }
 
-/** What is proven of a found registration, as `evidence.ts` says; the first version's proofs count for the DID only. */
+/** What is proven of a found registration. A proof of the first version counts for the DID only. */
 function proofsOf(config: Ctx['config'], row: Row): Proofs {
   const isConfirmed = row['status'] === 'confirmed';
   const isSigned = row['proof_key'] !== null || row['strength'] === 2;

@@ -22,11 +22,10 @@ import {
 import { toRefusal } from './claim-refusal.ts';
 import { insertClaim } from './claim-store.ts';
 import { keyText, openWithKey } from './consent.ts';
-import { type AskedClaim, isRetry } from './evidence.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
+import { type AskedClaim, assertionText, isRetry, storedClaim } from './retry.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
-import { assertionText, evidenceOf } from './stored-evidence.ts';
 
 /** So often a claim is judged at most, while its row changes between judging and writing. */
 export const JUDGINGS_MAX = 3;
@@ -114,7 +113,7 @@ function isStored(
   contenders: readonly Registration[],
 ): boolean {
   const request = { ...claim, channel: claim.channel as Channel, ...proven };
-  const ofIdentifier = contenders.filter(({ identifier }) => identifier === claim.identifier).map(evidenceOf);
+  const ofIdentifier = contenders.filter(({ identifier }) => identifier === claim.identifier).map(storedClaim);
   return ofIdentifier.some((one) => isRetry(request, one, ofIdentifier));
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, test } from 'bun:test';
-import * as model from '../../../lib/registration/evidence.ts';
 import { openDraw } from '../../support/draw.ts';
 import { compare, play } from '../../support/evidence/compare.ts';
 import { drawHistory, findBroken } from '../../support/evidence/history.ts';
+import * as model from '../../support/evidence/model.ts';
 import { MUTANTS } from '../../support/evidence/mutants.ts';
 import { type OwnService, startService } from '../../support/evidence/service.ts';
 import { credentialOf, newWorld, type Step } from '../../support/evidence/world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import * as model from '../../../lib/registration/evidence.ts';
 import { broken, describeBroken, findBroken } from '../../support/evidence/history.ts';
+import * as model from '../../support/evidence/model.ts';
 import { MUTANTS } from '../../support/evidence/mutants.ts';
 import {
   claimsOn,

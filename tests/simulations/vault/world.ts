@@ -1,5 +1,5 @@
-import * as model from '../../../lib/registration/evidence.ts';
 import { type Draw, openDraw } from '../../support/draw.ts';
+import * as model from '../../support/evidence/model.ts';
 import { createPasskeys, EVIDENCE_VARS, type Passkeys } from '../../support/evidence/service.ts';
 import { nodeVars, txOf } from '../../support/evidence/stand-in.ts';
 import { newWorld, take, type World } from '../../support/evidence/world.ts';

@@ -1,4 +1,4 @@
-import { isChallenger } from '../../../lib/registration/evidence.ts';
+import { isChallenger } from '../../../lib/registration/retry.ts';
 import {
   aliasOf,
   CREDENTIALS,

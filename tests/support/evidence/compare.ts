@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import * as model from '../../../lib/registration/evidence.ts';
+import * as model from './model.ts';
 import { IDENTIFIERS, type Service, storedKey } from './service.ts';
 import {
   aliasOf,

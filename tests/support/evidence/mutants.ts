@@ -1,4 +1,4 @@
-import * as model from '../../../lib/registration/evidence.ts';
+import * as model from './model.ts';
 import type { Model } from './world.ts';
 
 type Claims = readonly model.Claim[];

@@ -1,6 +1,6 @@
-import type * as evidence from '../../../lib/registration/evidence.ts';
+import type * as evidence from './model.ts';
 
-// A world for the model of `lib/registration/evidence.ts`: a chain, mailboxes, people and a thief. It knows the truth,
+// A world for the model of `model.ts`: a chain, mailboxes, people and a thief. It knows the truth,
 // which the model does not.
 
 /** What is checked: the model, or a mutant of it. */

@@ -1,32 +1,18 @@
-import type { Channel } from '../identity/identifier.ts';
+import type { Proofs } from '../../../lib/registration/lookup.ts';
+import * as running from '../../../lib/registration/retry.ts';
 
-// Who holds an identifier and a credential, and what a look-up may say of them: a pure function of the evidence for
-// each claim. Nothing here is stored, so a claim that fails gives back all that it displaced (decision 0016).
+// The rules of decision 0016 as pure functions: who holds an identifier and a credential, and what a look-up may say of
+// them, by the evidence for each claim. The vault follows the SQL of `lib/holders/store.ts`,
+// `lib/registration/claim-store.ts` and `lookup-store.ts`; the tests hold it against this model.
 
-/** A claim with the evidence for it. The order of `id` is the order of the requests. */
-export interface Claim {
-  readonly id: number;
-  readonly channel: Channel;
-  readonly identifier: string;
-  readonly did: string;
+/** A claim with the evidence for it. */
+export interface Claim extends Omit<running.StoredClaim, 'isHolder'> {
   readonly didHash: string;
-  readonly credentialId: string;
-  readonly txHash: string;
   /** The registry's event is in a canonical block. */
   readonly isRegistered: boolean;
-  /** That block is final. */
-  readonly isFinal: boolean;
-  /** It failed, for good: it holds nothing. */
-  readonly isFailed: boolean;
-  /** A handle's claim whose alias led to another DID in a final block: it keeps its DID and its credential. */
-  readonly isLost: boolean;
-  /** The passkey proof that it brought; null for none, and for a refuted one. */
-  readonly proof: string | null;
-  /** The controller's key, once the proof is verified with it. */
-  readonly proofKey: string | null;
   /** The keys of the registered controller; null if none is known. */
   readonly controllerKeys: readonly string[] | null;
-  /** The keys that it had, and has no more in a final block; also of an account that is to be the controller. */
+  /** The keys that were removed from it, by a final block; also those of an account that is to be the controller. */
   readonly removedKeys: readonly string[];
   /** The DID's text names the registered controller; and the DID was not deactivated. */
   readonly namesController: boolean;
@@ -42,12 +28,6 @@ export function holderOf(claims: readonly Claim[]): Claim | undefined {
 /** A final, proven claim of an email address or a phone number displaces every earlier one. */
 function displacesIdentifier(claim: Claim): boolean {
   return claim.channel !== 'handle' && isProvenFinal(claim);
-}
-
-/** Whether the claim may still take its identifier: it brought a proof, and waits for the final block. */
-export function isChallenger(claim: Claim, holder: Claim | undefined): boolean {
-  const mayDisplace = claim.channel !== 'handle' && claim.proof !== null && !claim.isFinal;
-  return mayDisplace && !claim.isFailed && (holder === undefined || claim.id > holder.id);
 }
 
 /** Where a credential leads: one row for each key that signed for it, and one for the claims without a key. */
@@ -86,7 +66,7 @@ function signerOf({ controllerKeys, removedKeys }: Claim, signed: readonly Claim
   return (signed.find(isNow) ?? signed.find(({ proofKey }) => removedKeys.includes(proofKey ?? '')))?.proofKey ?? null;
 }
 
-/** Whether the key that signed is its controller's no more. */
+/** Whether its controller has lost the key that signed. */
 function hasLostKey({ proofKey, removedKeys }: Claim): boolean {
   return proofKey !== null && removedKeys.includes(proofKey);
 }
@@ -100,7 +80,7 @@ function toRow({ key, claims }: { readonly key: string | null; readonly claims: 
   return { key, claim, since: earliest.id };
 }
 
-/** Of equal claims the latest with a proof is shown: it holds most. Without one the earliest: others are copies. */
+/** Ties: the latest proven claim is shown. Without proofs the earliest is, as later ones are copies. */
 function isShownBefore(later: Claim, earlier: Claim): boolean {
   const difference = weightOf(later) - weightOf(earlier);
   return difference > 0 || (difference === 0 && later.proofKey !== null);
@@ -147,18 +127,10 @@ function mayBeOf(asked: string): (row: CredentialRow) => boolean {
   return ({ key, claim }) => key === null && (claim.controllerKeys === null || claim.controllerKeys.includes(asked));
 }
 
-/** What is proven of a claim, statement by statement. */
-export interface Proofs {
-  readonly identifier: 'attestation' | 'alias' | null;
-  readonly controller: 'passkey' | null;
-  /** `address`: it names its controller. `moved`: the address that it names moved it on to its controller. */
-  readonly did: 'address' | 'moved' | null;
-}
-
 /** The proofs of a claim. `holder` is that of its identifier, `ledTo` the DID hash that its alias leads to now. */
 export function proofsOf(claim: Claim, holder: Claim | undefined, ledTo: string | null): Proofs {
   const isHandle = claim.channel === 'handle';
-  const isOwn = isHandle ? ledTo === claim.didHash : holder?.did === claim.did || isChallenger(claim, holder);
+  const isOwn = isHandle ? ledTo === claim.didHash : holder?.did === claim.did || running.isChallenger(claim, holder);
   return {
     identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
@@ -171,14 +143,8 @@ export function isProven({ claim, isAmbiguous }: Found): boolean {
   return claim.isRegistered && claim.isActive && claim.proofKey !== null && !isAmbiguous;
 }
 
-/** A claim that is asked for; one of an email address or a phone number has a valid attestation. */
-export type AskedClaim = Pick<
-  Claim,
-  'channel' | 'identifier' | 'did' | 'didHash' | 'credentialId' | 'txHash' | 'proof'
-> & {
-  /** The key of the proof, if the request names it. */
-  readonly key: string | null;
-};
+/** A claim that is asked for. */
+export type AskedClaim = running.AskedClaim & Pick<Claim, 'didHash'>;
 
 /** What a new claim is judged by. */
 export interface Admission {
@@ -209,35 +175,11 @@ export function verdictOn(claim: AskedClaim, { ofIdentifier, ofCredential, ledTo
   return isOther || live.some(({ did }) => did !== claim.did) ? 'identifier_taken' : 'admitted';
 }
 
-/**
- * Whether a request only repeats this stored claim. One that brings a proof for a claim without one or by another key,
- * and one for a claim that another has displaced or may displace, asks for more.
- */
-export function isRetry(request: AskedClaim, stored: Claim, ofIdentifier: readonly Claim[]): boolean {
-  const isSame =
-    !stored.isFailed &&
-    !stored.isLost &&
-    stored.identifier === request.identifier &&
-    stored.did === request.did &&
-    stored.credentialId === request.credentialId &&
-    stored.txHash === request.txHash;
-  return isSame && provesAsMuch(stored, request) && standsFor(stored, request, ofIdentifier);
-}
-
-/** Anyone can copy the claim of a handle with a false proof: until it is verified, it is no one else's retry. */
-function provesAsMuch(stored: Claim, { channel, proof, key }: AskedClaim): boolean {
-  if (key !== null && stored.proofKey !== null && stored.proofKey !== key) return false;
-  if (proof === null || stored.proofKey !== null || stored.proof === proof) return true;
-  return stored.proof !== null && channel !== 'handle';
-}
-
-/** Whether the stored claim has, or will get, what the request asks for. */
-function standsFor(stored: Claim, { channel, proof }: AskedClaim, ofIdentifier: readonly Claim[]): boolean {
-  if (channel === 'handle') return true;
-  const isOlder = ofIdentifier.some(({ id, did, isFailed }) => id > stored.id && did !== stored.did && !isFailed);
-  if (proof !== null && proof !== stored.proof) return !isOlder;
+/** Whether a request only repeats a stored claim: the function that the vault runs, with the model's own holder. */
+export function isRetry(request: running.AskedClaim, stored: Claim, ofIdentifier: readonly Claim[]): boolean {
   const holder = holderOf(ofIdentifier);
-  return holder?.did === stored.did || isChallenger(stored, holder);
+  const read = (claim: Claim) => ({ ...claim, isHolder: claim.id === holder?.id });
+  return running.isRetry(request, read(stored), ofIdentifier.map(read));
 }
 
 /** A verified proof on a final block: what it takes to displace an earlier claim. */
