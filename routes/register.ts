@@ -7,7 +7,7 @@ import { demandRedirect, isRedirect } from '../lib/authorization-codes/redirects
 import { badRequest } from '../lib/base/error.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
-import { findFullLimit } from '../lib/registration/room.ts';
+import { findFullLimit } from '../lib/registration/capacity.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import { AuthorizationCode, ProvenPerson, RegisterConfig } from './answers/register.ts';
 import { addressText, appName, credentialIdText, judged, proofExpiresAtValue, provableChannelName } from './fields.ts';

@@ -9,7 +9,7 @@ import { type SessionShare, SITE_HAS_ROOM, SITE_ROOM } from '../limits/session-s
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
-import { RELAY_ROOM, RELAYS_HAVE_ROOM } from './relay-budget-store.ts';
+import { RELAY_FULL, RELAY_SINCE } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
 /** A claim to write, with everything that the write checks; times are milliseconds. */
@@ -56,8 +56,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
   const { attestation, relay, admission, share, now } = claim;
-  // A relay costs ether, and a handle has no attestation.
-  const counts = attestation && !relay ? 0 : 1;
+  const counts = countsOf(claim);
   const session = { ...claim, expiresAt: claim.sessionExpiresAt, counts } as const;
   const news = claim.proofKey === null ? NEWS : PROVEN_NEWS;
   return [
@@ -75,10 +74,10 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
   ];
 }
 
-/** Selects what would refuse the claim now. */
+/** Selects what would refuse the claim now: each reason as a column, and when the full limits have room again. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
-  const parts = [SELECT_REFUSAL, claim.relay ? RELAY_REFUSAL : '', claim.admission ? INVITE_REFUSAL : ''];
-  const sql = parts.filter(Boolean).join(', ');
+  const columns = Object.entries(reasonsOf(claim)).map(([reason, sql]) => `(${sql}) AS ${reason}`);
+  const sql = `SELECT ${[...columns, RESETS, ...(claim.relay ? [RELAY_SINCE] : [])].join(', ')}`;
   return { sql, args: argsIn(claimArgs(claim), sql) };
 }
 
@@ -125,25 +124,52 @@ export const IP_HAS_ROOM = fewerThan(
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
 
-const CLIENT_HAS_ROOM = `(${IP_HAS_ROOM} AND ${SITE_HAS_ROOM})`;
-
 /** Claims beside another of the same handle open no session, so they are counted by themselves. */
 const COPIES = `FROM registrations WHERE ip = :ip AND registered_at > :day_ago`;
-const HAS_ROOM_BESIDE = `(NOT ${IS_CLAIMED} OR ${fewerThan(':per_ip', COPIES)})`;
-
-const ATTESTATION_USED = `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`;
-
-/** A handle has no attestation, so sessions and the IP limit bound its claims. */
-const ADMISSION = `NOT ${ATTESTATION_USED} AND NOT ${CREDENTIAL_TAKEN} AND NOT (${IDENTIFIER_TAKEN})
-  AND (:channel <> 'handle' OR ((${HAS_SESSION} OR ${CLIENT_HAS_ROOM}) AND ${HAS_ROOM_BESIDE}))`;
 
 /** A session of the same DID was admitted itself. */
 const IS_INVITED = `(${MAY_REGISTER} OR ${HAS_SESSION})`;
-const INVITE_REFUSAL = `NOT ${IS_INVITED} AS not_admitted`;
 
-function admissionText({ relay, admission }: NewClaim): string {
-  return [ADMISSION, relay ? RELAY_ADMISSION : '', admission ? IS_INVITED : ''].filter(Boolean).join(' AND ');
+/** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
+const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
+  WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
+
+/**
+ * Why a claim is refused. The same text admits it, where none of its reasons is true, and says afterwards which of them
+ * was.
+ */
+const REASONS = {
+  attestation_used: `EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`,
+  credential_taken: CREDENTIAL_TAKEN,
+  identifier_taken: IDENTIFIER_TAKEN,
+  ip_full: `:counts = 1 AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM}`,
+  site_full: `:counts = 1 AND NOT ${HAS_SESSION} AND NOT ${SITE_HAS_ROOM}`,
+  full_beside: `:channel = 'handle' AND ${IS_CLAIMED} AND NOT ${fewerThan(':per_ip', COPIES)}`,
+} as const;
+
+const RELAY_REASONS = { controller_busy: CONTROLLER_BUSY, ...RELAY_FULL } as const;
+const INVITE_REASONS = { not_admitted: `NOT ${IS_INVITED}` } as const;
+
+/** A column of `selectClaimRefusal` that is 1 where it refuses. */
+export type RefusalReason = keyof typeof REASONS | keyof typeof RELAY_REASONS | keyof typeof INVITE_REASONS;
+
+function reasonsOf({ relay, admission }: NewClaim): Readonly<Record<string, string>> {
+  return { ...REASONS, ...(relay ? RELAY_REASONS : {}), ...(admission ? INVITE_REASONS : {}) };
 }
+
+function admissionText(claim: NewClaim): string {
+  const reasons = Object.values(reasonsOf(claim));
+  return reasons.map((sql) => `NOT (${sql})`).join(' AND ');
+}
+
+/** Whether the claim uses a slot of its IP: a relay costs ether, and no attestation bounds the claims of handles. */
+function countsOf({ attestation, relay }: NewClaim): 0 | 1 {
+  return attestation && !relay ? 0 : 1;
+}
+
+/** From when the IP and the network have room again. */
+const RESETS = `${EARLIEST_LAPSE} AS earliest_lapse, ${SITE_ROOM},
+  (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
 
 const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
 
@@ -180,30 +206,6 @@ function claimedSession(type: 'session.created' | 'session.linked', when: string
   return sessionRows(type, `${IS_NEW_HOLDER} AND ${when}`);
 }
 
-const SELECT_REFUSAL = `SELECT
-  ${ATTESTATION_USED} AS attestation_used,
-  ${CREDENTIAL_TAKEN} AS credential_taken,
-  ${IDENTIFIER_TAKEN} AS identifier_taken,
-  :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS ip_full,
-  :channel = 'handle' AND NOT ${HAS_ROOM_BESIDE} AS full_beside,
-  ${EARLIEST_LAPSE} AS earliest_lapse,
-  :channel = 'handle' AND NOT ${HAS_SESSION} AND NOT ${SITE_HAS_ROOM} AS site_full,
-  ${SITE_ROOM},
-  (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
-
-/** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
-const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
-  WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
-
-/** A relay costs the operator ether, so it uses the IP's slot however the identifier is proven. */
-const RELAY_ADMISSION = `(${HAS_SESSION} OR ${CLIENT_HAS_ROOM}) AND NOT ${CONTROLLER_BUSY}
-  AND ${RELAYS_HAVE_ROOM}`;
-
-const RELAY_REFUSAL = `${CONTROLLER_BUSY} AS controller_busy,
-  NOT ${HAS_SESSION} AND NOT ${IP_HAS_ROOM} AS relay_ip_full,
-  NOT ${HAS_SESSION} AND NOT ${SITE_HAS_ROOM} AS relay_site_full,
-  ${RELAY_ROOM}`;
-
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {
     identifier: claim.identifier,
@@ -224,6 +226,7 @@ function claimArgs(claim: NewClaim): Record<string, Value> {
     signature: claim.attestation?.signature ?? null,
     ...admissionArgs(claim.admission ?? null),
     ip: claim.ip,
+    counts: countsOf(claim),
     per_ip: claim.perIp,
     ...ipWindow(claim.windowSeconds, claim.now),
     ...claim.share.args,

@@ -1,5 +1,7 @@
 import { type AdmissionContext, admissionOf } from '../admission/admission.ts';
+import { DAY_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
+import { numberOf, type Row } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import { erasureDigest } from '../identity/erasure.ts';
 import type { Identifier } from '../identity/identifier.ts';
@@ -8,9 +10,8 @@ import { sharingNetwork } from '../limits/networks.ts';
 import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { openAttestation } from '../verification/attestation.ts';
-import type { ClaimRefusal } from './claim-refusal.ts';
-import type { NewClaim } from './claim-store.ts';
-import { relayStates } from './relay-budget-store.ts';
+import type { NewClaim, RefusalReason } from './claim-store.ts';
+import { relayStates, toFullRelays } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
 // What both forms of registration share: the authorization for an identifier, the claim, and the errors of a refusal.
@@ -88,32 +89,36 @@ export function newClaim(
 /** What a refusal says of the claim that it refuses. */
 type JudgedClaim = Pick<NewClaim, 'ip' | 'share' | 'now' | 'admission'>;
 
-/** The first of the specification's reasons that applies; undefined if none does. */
+/**
+ * The first of the specification's reasons that applies, from the row of `selectClaimRefusal`; undefined if none does.
+ */
 export function refusalOf(
   ctx: Pick<Platform, 'config' | 'metrics'>,
-  refusal: ClaimRefusal,
+  row: Row,
   { ip, share, now, admission }: JudgedClaim,
 ): VaultError | undefined {
-  if (refusal.notAdmitted && admission) return new VaultError(admission.refusal);
-  if (refusal.attestationUsed) return new VaultError('attestation_used');
-  if (refusal.credentialTaken) return new VaultError('credential_already_registered', { hint: SEND_A_PROOF });
-  if (refusal.controllerBusy) return new VaultError('credential_already_registered');
-  if (refusal.identifierTaken) return new VaultError('identifier_taken');
-  if (refusal.ipFull) return ipLimitReached(ctx, ip, refusal.ipFreesAt, now);
-  const site = refusal.fullSite && fullSite(ctx.config, refusal.fullSite, share);
+  const applies = (reason: RefusalReason) => row[reason] === 1;
+  if (applies('not_admitted') && admission) return new VaultError(admission.refusal);
+  if (applies('attestation_used')) return new VaultError('attestation_used');
+  if (applies('credential_taken')) return new VaultError('credential_already_registered', { hint: SEND_A_PROOF });
+  if (applies('controller_busy')) return new VaultError('credential_already_registered');
+  if (applies('identifier_taken')) return new VaultError('identifier_taken');
+  if (applies('ip_full')) return ipLimitReached(ctx, ip, numberOf(row, 'earliest_lapse'), now);
+  const slotSince = numberOf(row, 'copy_slot_since');
+  if (applies('full_beside')) return ipLimitReached(ctx, ip, slotSince && slotSince + DAY_MS, now);
+  const site = applies('site_full') ? fullSite(ctx.config, row, share) : undefined;
   if (site) return limitReached(ctx, site);
-  const full = relayStates(ctx.config, refusal.fullRelays, { network: sharingNetwork(ctx.config, ip) ?? '', now });
-  if (full.length > 0) return lastLimitReached(ctx, full);
-  return undefined;
+  const full = relayStates(ctx.config, toFullRelays(row), { network: sharingNetwork(ctx.config, ip) ?? '', now });
+  return full.length > 0 ? lastLimitReached(ctx, full) : undefined;
 }
 
-/** The error of a write that changed nothing; if no reason applies, the row lock was lost. */
+/** The error of a write that changed nothing, from its last row; if no reason applies, the row lock was lost. */
 export function refusedClaim(
   ctx: Pick<Platform, 'config' | 'metrics'>,
-  refusal: ClaimRefusal,
+  row: Row | undefined,
   claim: JudgedClaim,
 ): VaultError {
-  return refusalOf(ctx, refusal, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
+  return refusalOf(ctx, row ?? {}, claim) ?? new VaultError('identifier_busy', { retryAfterSeconds: 1 });
 }
 
 const SEND_A_PROOF =

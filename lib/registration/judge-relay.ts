@@ -4,7 +4,6 @@ import { readEtherBalance } from '../chain/signer-state.ts';
 import type { Platform } from '../platform.ts';
 import type { Relay } from '../relay/relay.ts';
 import { refusalOf } from './claim.ts';
-import { toRefusal } from './claim-refusal.ts';
 import { type NewClaim, selectClaimRefusal } from './claim-store.ts';
 import { type ProofFault, proofInvalid } from './proof-fault.ts';
 
@@ -16,7 +15,7 @@ type Ctx = Pick<Platform, 'config' | 'db' | 'rpc' | 'metrics'> & { readonly rela
  */
 export async function judgeRelay(ctx: Ctx, candidate: NewClaim, call: RegisterForCall): Promise<void> {
   const [row = {}] = await ctx.db.read(selectClaimRefusal(candidate));
-  const early = refusalOf(ctx, toRefusal(row), candidate);
+  const early = refusalOf(ctx, row, candidate);
   if (early) throw early;
   await checkChain(ctx, call);
 }

@@ -19,7 +19,6 @@ import {
   type RegistrationSubject,
   refusedClaim,
 } from './claim.ts';
-import { toRefusal } from './claim-refusal.ts';
 import { insertClaim } from './claim-store.ts';
 import { keyText, openWithKey } from './consent.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
@@ -90,7 +89,7 @@ export async function recordRegistration(
         const rest = { proofKey: null, ledTo: judged.ledTo, attestation: authorization, ip, app, relay: null };
         const recorded = newClaim(ctx, request, claim, rest);
         const results = await db.write(...insertClaim(recorded, fence));
-        if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, toRefusal(results.at(-1)?.rows[0] ?? {}), recorded);
+        if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, results.at(-1)?.rows[0], recorded);
         ctx.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
         return true;
       },

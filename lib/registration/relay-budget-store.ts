@@ -11,15 +11,17 @@ const RELAY_BUDGETS = ['relays-per-day', 'relays-per-network'] as const;
 type RelayBudget = (typeof RELAY_BUDGETS)[number];
 
 /**
- * SQL that is true while both have room. Needs `:day_ago`, the two maxima, and `:relay_network`, '' where that has no
- * share.
+ * SQL of each budget's column, true while it is full. Needs `:day_ago`, the two maxima, and `:relay_network`, '' where
+ * that has no share.
  */
-export const RELAYS_HAVE_ROOM = RELAY_BUDGETS.map(hasRoom).join(' AND ');
+export const RELAY_FULL = {
+  relay_day_full: `NOT ${hasRoom('relays-per-day')}`,
+  relay_network_full: `NOT ${hasRoom('relays-per-network')}`,
+} as const;
 
-/** SQL of the columns that `toFullRelays` reads, with the same parameters. */
-export const RELAY_ROOM = RELAY_BUDGETS.map(
-  (kind) => `NOT ${hasRoom(kind)} AS ${columnOf(kind)}_full,
-  (SELECT created_at ${countedOf(kind)} AND ${maxOf(kind)} > 0 ORDER BY created_at DESC
+/** SQL of the other columns that `toFullRelays` reads, with the same parameters. */
+export const RELAY_SINCE = RELAY_BUDGETS.map(
+  (kind) => `(SELECT created_at ${countedOf(kind)} AND ${maxOf(kind)} > 0 ORDER BY created_at DESC
   LIMIT 1 OFFSET max(${maxOf(kind)} - 1, 0)) AS ${columnOf(kind)}_since`,
 ).join(',\n  ');
 
@@ -29,7 +31,7 @@ export interface FullRelays {
   readonly since: number | null;
 }
 
-/** The full ones, from a row with the columns of `RELAY_ROOM`; none from a row without them. */
+/** The full ones, from a row with these columns; none from a row without them. */
 export function toFullRelays(row: Row): readonly FullRelays[] {
   return RELAY_BUDGETS.filter((kind) => row[`${columnOf(kind)}_full`] === 1).map((kind) => {
     const since = row[`${columnOf(kind)}_since`] ?? null;

@@ -22,7 +22,6 @@ import {
   type RegistrationSubject,
   refusedClaim,
 } from './claim.ts';
-import { toRefusal } from './claim-refusal.ts';
 import { insertClaim } from './claim-store.ts';
 import { openWithKey } from './consent.ts';
 import { judgeRelay, refusedOnChain } from './judge-relay.ts';
@@ -159,7 +158,7 @@ async function queue(
     const [refusal, stored] = results.slice(-2).map(({ rows }) => rows[0]);
     if (results[0]?.rowsAffected === 1) metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
     if (stored) return toRelay(stored);
-    throw refusedClaim(ctx, toRefusal(refusal ?? {}), queued);
+    throw refusedClaim(ctx, refusal, queued);
   };
   return withRow(ctx, claim.identifier, work, caller.ip);
 }

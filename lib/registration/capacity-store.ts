@@ -1,9 +1,9 @@
 import { DAY_MS } from '../base/clock.ts';
-import { numberOf, type Row, type Statement } from '../db/database.ts';
+import type { Statement } from '../db/database.ts';
 import { type SessionShare, SITE_ROOM } from '../limits/session-share.ts';
 import { EARLIEST_LAPSE, ipWindow } from '../sessions/sessions.ts';
 import { IP_HAS_ROOM } from './claim-store.ts';
-import { type FullRelays, RELAY_ROOM, toFullRelays } from './relay-budget-store.ts';
+import { RELAY_FULL, RELAY_SINCE } from './relay-budget-store.ts';
 
 /** Whose relay is asked about, and the limits that count it. */
 export interface NextRelay {
@@ -18,12 +18,12 @@ export interface NextRelay {
   readonly now: number;
 }
 
-/** Selects which limits would refuse the relay of somebody new; `toFullFor` reads its row. */
-export function selectRoom(next: NextRelay): Statement {
+/** Selects which limits would refuse the relay of somebody new, and when they have room again. */
+export function selectCapacity(next: NextRelay): Statement {
   const { ip, network, share, perIp, windowSeconds, dailyMax, shareMax, now } = next;
   const relays = { relay_network: network, relay_daily_max: dailyMax, relay_share_max: shareMax };
   return {
-    sql: SELECT_ROOM,
+    sql: SELECT_CAPACITY,
     args: {
       ...{ ip, now, identifier: '', per_ip: perIp, day_ago: now - DAY_MS, ...relays },
       ...ipWindow(windowSeconds, now),
@@ -32,12 +32,5 @@ export function selectRoom(next: NextRelay): Statement {
   };
 }
 
-/** The full limits in a row of `selectRoom`. `ipFreesAt`: undefined while the IP has room, null if no time frees it. */
-export function toFullFor(row: Row): { ipFreesAt: number | null | undefined; relays: readonly FullRelays[] } {
-  return {
-    ipFreesAt: row['relay_ip_full'] === 1 ? numberOf(row, 'earliest_lapse') : undefined,
-    relays: toFullRelays(row),
-  };
-}
-
-const SELECT_ROOM = `SELECT NOT ${IP_HAS_ROOM} AS relay_ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${SITE_ROOM}, ${RELAY_ROOM}`;
+const SELECT_CAPACITY = `SELECT NOT ${IP_HAS_ROOM} AS ip_full, ${EARLIEST_LAPSE} AS earliest_lapse, ${SITE_ROOM},
+  ${Object.entries(RELAY_FULL).map(([name, sql]) => `${sql} AS ${name}`)}, ${RELAY_SINCE}`;
