@@ -56,8 +56,11 @@ export const recoveryRoutes = [
     limit: 'writes',
     fields: { attestation, smartAccount, lang: optional(languageText) },
     async handler({ ctx, app, input, request }) {
-      const manner = { app, language: ctx.words.choose('mail', input.lang, request.headers.get('accept-language')) };
-      return json(await offerCommitment(requireGuardian(ctx), input.smartAccount, input.attestation, manner));
+      const preferences = {
+        app,
+        language: ctx.words.choose('mail', input.lang, request.headers.get('accept-language')),
+      };
+      return json(await offerCommitment(requireGuardian(ctx), input.smartAccount, input.attestation, preferences));
     },
   }),
 
@@ -184,7 +187,7 @@ export const recoveryRoutes = [
         y: input.pubKeyY,
         proof: { assertion: assertionOf(input.proof), expiresAt: input.proofExpiresAt },
         attestation: input.attestation,
-        manner: { app, language },
+        preferences: { app, language },
       });
       return json({ ok: true, contact });
     },

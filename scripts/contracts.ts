@@ -14,7 +14,7 @@ export interface Artifact {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ARTIFACTS = join(ROOT, '.world/artifacts');
-const ABI_MODULE = join(ROOT, 'lib/chain/abi.ts');
+const ABI_MODULE = join(ROOT, 'contracts/abi.ts');
 const CREATION_CODE = join(ROOT, 'contracts/creation-code.json');
 
 /** The product's contracts, the parts of its second edition, and those of its tests. */
@@ -61,7 +61,7 @@ async function compileFolders(folders: readonly string[]): Promise<Record<string
   return artifacts;
 }
 
-/** The text of `lib/chain/abi.ts`: the ABI of every contract of the product, one entry a line. */
+/** The text of `contracts/abi.ts`: the ABI of every contract of the product, one entry a line. */
 export async function abiModule(): Promise<string> {
   const artifacts = await compileContracts();
   const names = await solidityFiles('contracts');

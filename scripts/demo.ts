@@ -2,8 +2,8 @@
 // fails.
 import { AbiFunction, Hex } from 'ox';
 import { loadEnclave } from '../client/enclave.ts';
+import { didRegistryAbi } from '../contracts/abi.ts';
 import { toBase64url } from '../lib/base/bytes.ts';
-import { didRegistryAbi } from '../lib/chain/abi.ts';
 import { didHash } from '../lib/identity/did.ts';
 import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
 import type { Message } from './dev-stack/mailbox.ts';

@@ -6,18 +6,18 @@ import { type KeptAccount, readAccounts } from '../wallet/memory.ts';
 import { short } from '../wallet/view.ts';
 import { word } from '../words/words.ts';
 import type { Payer, Payment } from './request.ts';
-import type { Held } from './setup.ts';
+import type { AccountBalance } from './setup.ts';
 
 /** The accounts with what they hold: those with money enough first, else in their order. */
 export async function weighAccounts(
   accounts: readonly KeptAccount[],
   { token, amount }: Pick<Payment, 'token' | 'amount'>,
-): Promise<readonly Held[]> {
+): Promise<readonly AccountBalance[]> {
   const held = accounts.map(async (account) => ({
     account,
     token: await readToken(token, account.address).catch(() => undefined),
   }));
-  const isEnough = (one: Held) => Number(one.token !== undefined && one.token.balance >= amount);
+  const isEnough = (one: AccountBalance) => Number(one.token !== undefined && one.token.balance >= amount);
   return (await Promise.all(held)).sort((a, b) => isEnough(b) - isEnough(a));
 }
 

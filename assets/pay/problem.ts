@@ -8,7 +8,7 @@ import { isNamed } from './view.ts';
 import type { Problem } from './words.ts';
 
 /** What an error comes down to. */
-export interface Told {
+export interface ProblemView {
   readonly of: Problem;
   /** Whether trying again can help. */
   readonly canRetry: boolean;
@@ -17,7 +17,7 @@ export interface Told {
 }
 
 /** The problem that a step's error is. */
-export function problemOf(error: unknown): Told {
+export function problemOf(error: unknown): ProblemView {
   if (error instanceof RequestError) return final(error.fault);
   if (error instanceof NoRequestError) return final('no_request');
   if (error instanceof EndedError) return final(error.message === 'ending' ? 'ending' : 'expired');
@@ -36,10 +36,10 @@ const PASSING = [
   ['NoAccountError', 'no_key'],
 ] as const;
 
-function final(of: Problem): Told {
+function final(of: Problem): ProblemView {
   return { of, canRetry: false };
 }
 
-function passing(of: Problem, detail?: string): Told {
+function passing(of: Problem, detail?: string): ProblemView {
   return { of, canRetry: true, ...(detail === undefined ? {} : { detail }) };
 }

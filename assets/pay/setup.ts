@@ -18,7 +18,7 @@ import { element, onPress, showPart, toggle, write } from './view.ts';
 export { showFunds } from './funds.ts';
 
 /** An account, and what it holds of the token; undefined where that cannot be read. */
-export interface Held {
+export interface AccountBalance {
   readonly account: KeptAccount;
   readonly token: Token | undefined;
 }
@@ -31,7 +31,7 @@ export interface Setup {
   /** The payer that the shop names, while the page asks for that passkey alone. */
   readonly payer: Payer | undefined;
   /** The accounts of this device. */
-  readonly held: readonly Held[];
+  readonly held: readonly AccountBalance[];
   /** Called once an account was chosen, and stored. */
   readonly done: (account: KeptAccount) => Promise<void>;
   /** Undefined where there is nothing to go back to. */
@@ -139,12 +139,12 @@ function sayNotice(notice: string | undefined, isPlain = false): void {
   element('setup-notice').classList.toggle('plain', isPlain);
 }
 
-function idOf({ account }: Held): string {
+function idOf({ account }: AccountBalance): string {
   return account.credentialId;
 }
 
 /** An account to choose: its name, which can be changed, and what it holds. */
-function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
+function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
   const { address, name } = account;
   const sum = token && `${amountText(token.balance, token.decimals)} ${token.listed ? token.symbol : word('units')}`;
   const choose = makeButton(
@@ -185,7 +185,7 @@ function rowOf({ account, token }: Held, setup: Setup): HTMLElement {
 }
 
 /** Differs from what a device suggested before: the passkey managers of a person show them side by side. */
-function suggestedName(held: readonly Held[]): string {
+function suggestedName(held: readonly AccountBalance[]): string {
   const time = new Date().toLocaleString(spoken(), { dateStyle: 'medium', timeStyle: 'short' });
   const name = word('Account of {time}', { time });
   const alike = held.filter(({ account }) => account.name.startsWith(name)).length;

@@ -1,7 +1,7 @@
 // The page on which people sign up for an app, or sign in: address, code, passkey, and back to the app with a code.
 import { createCall } from '../../client/vault/call.ts';
-import { createKnown } from '../../client/vault/known.ts';
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
+import { createVaultInfo } from '../../client/vault/vault-info.ts';
 import { loadWords } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
@@ -149,7 +149,7 @@ async function begin(place: Place, address: Address): Promise<void> {
   const { link, config, app } = place;
   noteRequest(link);
   const call = createCall({ url: location.origin, app: link.clientId });
-  const registrar = { call, memory, known: createKnown(call), url: location.origin };
+  const registrar = { call, memory, info: createVaultInfo(call), url: location.origin };
   const { rpId } = config;
   const person: SignUp = {
     ...{ address, app, rpId, wanted: link.channel, invite: link.invite },

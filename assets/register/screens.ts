@@ -1,5 +1,5 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
-import type { CodeRequest } from '../../client/vault/way.ts';
+import type { CodeRequest } from '../../client/vault/registration-run.ts';
 import { isShared, noteShared } from './memory.ts';
 import { element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 import { text, type WordId } from './words.ts';

@@ -1,6 +1,6 @@
 // A new person: the client's registration, with this page's screens between its steps.
 import { register } from '../../client/vault/register.ts';
-import type { RegisterStep, Registrar } from '../../client/vault/way.ts';
+import type { RegisterStep, Registrar } from '../../client/vault/registration-run.ts';
 import { kindsOf, nameOf } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Evidence } from './api.ts';
@@ -96,12 +96,12 @@ export async function askPress(
 }
 
 /** The attestation of the request that registered, which the registration's own proof names. */
-async function evidenceOf({ memory, known }: Registrar, credentialId: string): Promise<Evidence> {
+async function evidenceOf({ memory, info }: Registrar, credentialId: string): Promise<Evidence> {
   const { body } = memory.read()?.request ?? {};
   if (!body?.attestation) throw new Error('a registration without its request');
   const { smartAccount, pubKeyX: x, pubKeyY: y } = body;
   const address = smartAccount?.toLowerCase() as Hex;
-  const { contracts } = await known();
+  const { contracts } = await info();
   const [kind = 1] = kindsOf({ factory2: contracts.accountFactory2 });
   await keepHere({ credentialId, address, kind, x: x as Hex, y: y as Hex, name: nameOf(address) });
   return { credentialId, attestation: body.attestation };

@@ -3,7 +3,7 @@ import { fault, parseJson, VaultClientError } from './error.ts';
 import type { AnswerOf, InputOf, OperationName } from './wire.ts';
 
 /** Where the vault is, and how it is asked. */
-export interface Place {
+export interface VaultEndpoint {
   /** The vault's origin. */
   readonly url: string;
   /** The app that the events of the requests belong to (`X-Vault-App`). */
@@ -41,7 +41,7 @@ const ANSWER_MS = 30_000;
 const HELD_MS = 90_000;
 
 /** The calls of one vault. */
-export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.fetch }: Place): Call {
+export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.fetch }: VaultEndpoint): Call {
   const common: Record<string, string> = { ...(app ? { 'x-vault-app': app } : {}) };
   return async (name, input, { signal, language, idempotencyKey } = {}) => {
     const [method = '', path = ''] = name.split(' ');

@@ -1,7 +1,7 @@
 import { newKey, pause, until } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import { isAttested } from './progress.ts';
-import type { AskCode, Way } from './way.ts';
+import type { AskCode, RegistrationRun } from './registration-run.ts';
 
 /** After these no check of the code succeeds. */
 const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
@@ -11,15 +11,15 @@ const WAIT_MS_MAX = 30_000;
 const MARGIN_MS = 5_000;
 
 /** Proves that an address or a number is the person's, by as many codes as it takes. Throws `cancelled`. */
-export async function prove(way: Way, askCode: AskCode): Promise<void> {
-  const { call, signal, keep, progress } = way;
+export async function prove(run: RegistrationRun, askCode: AskCode): Promise<void> {
+  const { call, signal, keep, progress } = run;
   const { identifier, channel } = progress();
   const address = { identifier, channel: channel === 'sms' ? 'sms' : 'email' } as const;
   let problem: string | undefined;
   let attemptsRemaining: number | undefined;
   // Another tab may have proven it.
   while (!isAttested(progress())) {
-    const { challenge, endsAt, nextAt } = await sentCode(way, address);
+    const { challenge, endsAt, nextAt } = await sentCode(run, address);
     const answer = await until(askCode({ ...address, endsAt, nextAt, problem, attemptsRemaining }), signal);
     if (answer === null || answer === undefined) throw fault('cancelled');
     const code = typeof answer === 'string' ? answer.replace(/\s/g, '') : '';
@@ -47,7 +47,7 @@ export async function prove(way: Way, askCode: AskCode): Promise<void> {
 
 /** The code that was sent and works still, or the next one. The request's key is kept before it is sent. */
 async function sentCode(
-  { call, signal, keep, progress, pass, invite, language }: Way,
+  { call, signal, keep, progress, pass, invite, language }: RegistrationRun,
   address: { readonly identifier: string; readonly channel: 'email' | 'sms' },
 ): Promise<{ readonly challenge: string; readonly endsAt: number; readonly nextAt: number }> {
   const { sent } = progress();

@@ -73,8 +73,8 @@ export function isPassing(error: unknown): boolean {
   return error.error === 'unreachable' || status === 429 || status >= 500;
 }
 
-/** A file that is loaded on demand, or what it loads. Throws `not_loaded`. */
-export function loaded<T>(part: Promise<T>): Promise<T> {
+/** Waits for a file that is loaded on demand. Throws `not_loaded`. */
+export function loadPart<T>(part: Promise<T>): Promise<T> {
   return part.catch((cause) => {
     throw fault('not_loaded', { cause });
   });

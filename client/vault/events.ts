@@ -1,5 +1,5 @@
 // The live stream: a file of its own, loaded when somebody reads events.
-import { either, type Place, pause, until } from './call.ts';
+import { either, pause, until, type VaultEndpoint } from './call.ts';
 import { fault, isPassing, parseJson, VaultClientError } from './error.ts';
 
 /** One event of the vault (docs/events.md). */
@@ -50,7 +50,7 @@ class OwnError extends Error {
  * `token_expired`, `token_revoked`, `superseded`, and what the vault refuses.
  */
 export async function* events(
-  { url, fetch: ask = globalThis.fetch }: Place,
+  { url, fetch: ask = globalThis.fetch }: VaultEndpoint,
   token: EventToken,
   { app, channel, after, onGap, silenceSeconds = SILENCE_SECONDS, signal }: EventOptions = {},
 ): AsyncGenerator<VaultEvent, void, undefined> {

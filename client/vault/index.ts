@@ -1,14 +1,14 @@
 import type { AskNode } from '../payment-node.ts';
 import type { PaymentOrder, PaymentReceipt, PaymentVerdict } from '../payments.ts';
-import { type CallOptions, createCall, type Place } from './call.ts';
-import { loaded } from './error.ts';
+import { type CallOptions, createCall, type VaultEndpoint } from './call.ts';
+import { loadPart } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
-import { createKnown } from './known.ts';
 import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
 import { type Keeper, nameOf, openMemory, type Progress, type Subject } from './progress.ts';
 import { type RegisterOptions, register, subjectOf } from './register.ts';
 import type { SignedIn, SignInOptions } from './sign-in.ts';
 import type { Registration } from './submit.ts';
+import { createVaultInfo } from './vault-info.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
 export type { CallOptions } from './call.ts';
@@ -17,13 +17,13 @@ export type { EventOptions, EventToken, VaultEvent } from './events.ts';
 export type { Payer, PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
 export type { Keeper, Progress, Subject } from './progress.ts';
 export type { RegisterOptions } from './register.ts';
+export type { AskCode, CodeAnswer, CodeRequest, RegisterStep } from './registration-run.ts';
 export type { SignedIn, SignInOptions } from './sign-in.ts';
 export type { Registration } from './submit.ts';
-export type { AskCode, CodeAnswer, CodeRequest, RegisterStep } from './way.ts';
 export * from './wire.ts';
 
 /** Where a vault is, and where the client keeps a registration that was begun. */
-export interface ClientOptions extends Place {
+export interface ClientOptions extends VaultEndpoint {
   /** `localStorage`, if absent; null keeps nothing. */
   readonly storage?: Keeper | null;
 }
@@ -35,7 +35,7 @@ export type VaultClient = ReturnType<typeof createClient>;
 export function createClient(options: ClientOptions) {
   const { url, storage } = options;
   const call = createCall(options);
-  const known = createKnown(call);
+  const info = createVaultInfo(call);
   const memory = openMemory(url, storage);
   /** A second click, or a form that is sent twice, waits for the first. */
   const running = new Map<string, Promise<Registration>>();
@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions) {
     /** Registers a person, or goes on where an earlier call was left. */
     register: async (given: RegisterOptions): Promise<Registration> => {
       const name = nameOf(subjectOf(given));
-      const made = running.get(name) ?? register({ call, memory, known, url }, given).then(isPayer);
+      const made = running.get(name) ?? register({ call, memory, info, url }, given).then(isPayer);
       running.set(name, made);
       return made.finally(() => running.delete(name));
     },
@@ -86,9 +86,9 @@ export function createClient(options: ClientOptions) {
     },
     /** The person of a passkey. */
     signIn: async (given?: SignInOptions): Promise<SignedIn> =>
-      isPayer(await (await loaded(import('./sign-in.ts'))).signIn(call, known, given)),
+      isPayer(await (await loadPart(import('./sign-in.ts'))).signIn(call, info, given)),
     /** Shows an order to the person; call it from a click. */
-    pay: (order: PayOrder, given?: PayOptions) => pay(url, known, order, { payer, ...given }),
+    pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
     /** What a payment by link led back to this page with. */
     returned,
     /** Whether an order was paid: by your own node, else by the vault's word. */
@@ -98,12 +98,12 @@ export function createClient(options: ClientOptions) {
       node?: string | URL | AskNode,
     ): Promise<PaymentVerdict> => {
       const receipt = { userOpHash, txHash, account };
-      if (node) return (await loaded(import('../payments.ts'))).verifyPayment(receipt, order, node);
+      if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node);
       return call('GET /pay/verify', { ...order, ...receipt });
     },
     /** The vault's events as they happen. */
     async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
-      yield* (await loaded(import('./events.ts'))).events(options, token, given);
+      yield* (await loadPart(import('./events.ts'))).events(options, token, given);
     },
   };
 }

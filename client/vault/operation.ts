@@ -12,10 +12,10 @@ import { draftOf, FeeBoundError, type Standing, signOperation, withSponsor } fro
 import { RefusedError } from '../wallet/vault.ts';
 import { ABI_VERSION } from '../window.ts';
 import { newKey, pause } from './call.ts';
-import { fault, isPassing, loaded, VaultClientError } from './error.ts';
+import { fault, isPassing, loadPart, VaultClientError } from './error.ts';
 import { refusedBy } from './passkeys.ts';
 import type { Progress } from './progress.ts';
-import type { Way } from './way.ts';
+import type { RegistrationRun } from './registration-run.ts';
 import type { JsonRpcOutcome } from './wire.ts';
 
 type SentOperation = NonNullable<Progress['operation']>;
@@ -33,15 +33,15 @@ export interface Registering {
 
 const REGISTER = 'register(bytes32,bytes32,string)';
 const LOOK_MS = 500;
-/** How long a block is waited for; what the bundler refused may have got there by another way. */
+/** How long to wait for a block: an operation that the bundler refused may have reached it by another way. */
 const WAIT_MS = 120_000;
 const DOUBT_MS = 5_000;
 /** An operation that was sent so long ago, and is in no block, is signed again. */
 const BLOCKS_MS = 60_000;
 
 /** Has the account register its DID, and keeps the transaction that did. */
-export async function registerOnChain(way: Way, registering: Registering): Promise<void> {
-  const { call, signal, step, keep, progress, invite } = way;
+export async function registerOnChain(run: RegistrationRun, registering: Registering): Promise<void> {
+  const { call, signal, step, keep, progress, invite } = run;
   const { identifier, channel } = progress();
   if (channel === 'handle') {
     const session = progress().session ?? newKey();
@@ -51,7 +51,7 @@ export async function registerOnChain(way: Way, registering: Registering): Promi
     await call('POST /api/sessions', held, { signal, idempotencyKey: session });
   }
   await step('operation');
-  const txHash = await settle(way, registering).catch((error: unknown) => {
+  const txHash = await settle(run, registering).catch((error: unknown) => {
     // A nonce that is spent for nothing serves no second try.
     if (error instanceof VaultClientError && error.error === 'registration_failed') keep({ operation: undefined });
     throw error;
@@ -60,31 +60,31 @@ export async function registerOnChain(way: Way, registering: Registering): Promi
 }
 
 /** The transaction of an earlier operation, or of a new one. */
-async function settle(way: Way, registering: Registering): Promise<string> {
-  const { signal, keep, progress } = way;
+async function settle(run: RegistrationRun, registering: Registering): Promise<string> {
+  const { signal, keep, progress } = run;
   const { address } = registering;
   const { operation: earlier } = progress();
   const leftMs = earlier ? earlier.at + BLOCKS_MS - Date.now() : 0;
-  const found = earlier && (await awaitOperation(way, address, earlier, Math.min(leftMs, BLOCKS_MS)));
+  const found = earlier && (await awaitOperation(run, address, earlier, Math.min(leftMs, BLOCKS_MS)));
   if (found !== undefined) return found;
   const nonce = earlier?.nonce ?? (await nonceOf(newKey()));
   try {
-    const { operation, entryPoint, block } = await sign(way, registering, nonce);
+    const { operation, entryPoint, block } = await sign(run, registering, nonce);
     signal?.throwIfAborted();
     const sent = { nonce, since: earlier?.since ?? block, at: Date.now() };
     // Kept before it goes out: from here on it may settle, also if the page is closed.
     keep({ operation: sent });
     // A bundler's answer decides nothing: the chain shows what became of it.
-    const doubt = await rpc(way, 'eth_sendUserOperation', [operation, entryPoint]).then(
+    const doubt = await rpc(run, 'eth_sendUserOperation', [operation, entryPoint]).then(
       () => undefined,
       (error: unknown) => error,
     );
-    const settled = await awaitOperation(way, address, sent, doubt ? DOUBT_MS : WAIT_MS);
+    const settled = await awaitOperation(run, address, sent, doubt ? DOUBT_MS : WAIT_MS);
     if (settled === undefined) throw doubt ?? fault('unreachable');
     return settled;
   } catch (error) {
     // An estimate is refused also where the earlier operation was mined meanwhile.
-    const settled = earlier && error instanceof RefusedError && (await awaitOperation(way, address, earlier, DOUBT_MS));
+    const settled = earlier && error instanceof RefusedError && (await awaitOperation(run, address, earlier, DOUBT_MS));
     return settled || refuse(error, signal);
   }
 }
@@ -97,15 +97,15 @@ interface SignedOperation {
 }
 
 /** Has the passkey sign the operation. Throws `PasskeyError`, `RefusedError`, `FeeBoundError`, `NoAccountError`. */
-async function sign(way: Way, registering: Registering, nonce: Hex): Promise<SignedOperation> {
-  const { call, url, signal } = way;
+async function sign(run: RegistrationRun, registering: Registering, nonce: Hex): Promise<SignedOperation> {
+  const { call, url, signal } = run;
   const { credentialId, x, y, address, kind } = registering;
   const [config, contracts, state, fees, enclave] = await Promise.all([
     call('GET /pay/config', {}, { signal }),
     call('GET /api/contracts', {}, { signal }),
-    readState(way, address),
+    readState(run, address),
     call('GET /pay/fees', {}, { signal }),
-    loaded<Enclave>(loadEnclave(new URL(`/enclave.wasm?abi=${ABI_VERSION}`, url).href)),
+    loadPart<Enclave>(loadEnclave(new URL(`/enclave.wasm?abi=${ABI_VERSION}`, url).href)),
   ]);
   const { entryPoint } = config;
   const registry = contracts.didRegistry;
@@ -114,8 +114,8 @@ async function sign(way: Way, registering: Registering, nonce: Hex): Promise<Sig
   const callData = batchOf([{ target: registry, data: registrationOf(registering) }]);
   const standing: Standing = { state, fees, at: Date.now() };
   const gas = {
-    sponsor: (operation: Operation) => rpc(way, 'pm_sponsorUserOperation', [operation, entryPoint]),
-    estimate: (operation: Operation) => rpc(way, 'eth_estimateUserOperationGas', [operation, entryPoint]),
+    sponsor: (operation: Operation) => rpc(run, 'pm_sponsorUserOperation', [operation, entryPoint]),
+    estimate: (operation: Operation) => rpc(run, 'eth_estimateUserOperationGas', [operation, entryPoint]),
   };
   const draft = draftOf(account, standing, { callData, nonce, config });
   const priced = await withSponsor(draft, entryPoint, config, gas);
@@ -128,7 +128,7 @@ function registrationOf({ did, aliasHash }: Registering): Hex {
   return dataOf(keccak256, REGISTER, [toHex(keccak256(utf8(did))), aliasHash, { bytes: '0x' }]);
 }
 
-async function readState({ call, signal }: Way, account: string): Promise<Standing['state']> {
+async function readState({ call, signal }: RegistrationRun, account: string): Promise<Standing['state']> {
   const { kind, keys, factory, pubKeyX, pubKeyY } = await call('GET /api/accounts/state', { account }, { signal });
   const first = BigInt(pubKeyX) === 0n ? [] : [{ index: 0, x: pubKeyX, y: pubKeyY }];
   const about = { isDeployed: kind !== null, isOwn: factory !== null, kind: kind ?? 1 };
@@ -140,7 +140,7 @@ async function readState({ call, signal }: Way, account: string): Promise<Standi
  * what the last look failed by: nobody signs again because a node was silent.
  */
 async function awaitOperation(
-  { call, signal }: Way,
+  { call, signal }: RegistrationRun,
   account: Hex,
   { nonce, since }: SentOperation,
   ms: number,
@@ -161,7 +161,7 @@ async function awaitOperation(
   }
 }
 
-async function rpc({ call, signal }: Way, method: string, params: readonly unknown[]): Promise<unknown> {
+async function rpc({ call, signal }: RegistrationRun, method: string, params: readonly unknown[]): Promise<unknown> {
   const answer = await call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method, params }, { signal });
   // One call, one outcome.
   const outcome = answer as JsonRpcOutcome;

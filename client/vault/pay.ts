@@ -1,7 +1,7 @@
 import { utf8 } from '../wallet/abi.ts';
 import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
 import { fault, parseJson, VaultClientError } from './error.ts';
-import type { Known } from './known.ts';
+import type { VaultInfo } from './vault-info.ts';
 
 /** An order, as your server made it. The same `id` is paid once. */
 export interface PayOrder {
@@ -66,13 +66,13 @@ interface Shown {
  * Shows an order to the person; call it from a click. Rejects with the page's word, such as `cancelled`, or with
  * `not_paid_yet`.
  */
-export async function pay(url: string, known: Known, order: PayOrder, { via, returnUrl, payer }: PayOptions = {}) {
+export async function pay(url: string, info: VaultInfo, order: PayOrder, { via, returnUrl, payer }: PayOptions = {}) {
   const { id, total, ...data } = order;
   const { label = data.label ?? id, currency, value } = total;
   const sheet: Shown = { id, data, total: { label, amount: { currency, value } } };
   const shown = async (): Promise<Shown> => ({
     ...sheet,
-    data: { ...data, payer, chainId: order.chainId ?? (await known()).status.chainId },
+    data: { ...data, payer, chainId: order.chainId ?? (await info()).status.chainId },
   });
   const origin = new URL(url).origin;
   if (via === 'link') return byLink(origin, await shown(), returnUrl);

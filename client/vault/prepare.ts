@@ -3,10 +3,10 @@ import { fromBase64url, type Hex } from '../wallet/bytes.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
 import { type Call, newKey } from './call.ts';
 import { prove } from './code.ts';
-import { fault, loaded } from './error.ts';
+import { fault, loadPart } from './error.ts';
 import { newPasskey, signWith } from './passkeys.ts';
 import { isAttested, type Progress, type RegistrationInput } from './progress.ts';
-import type { Way } from './way.ts';
+import type { RegistrationRun } from './registration-run.ts';
 
 const NO_HASH: Hex = `0x${'0'.repeat(64)}`;
 /** How long a handle's proof counts, in seconds. */
@@ -16,20 +16,20 @@ const PROOF_SECONDS = 300;
  * Takes the steps that are missing before the vault can be asked: the code, the passkey, the account's own operation,
  * and the proof. What ends while the person takes her time is asked for again.
  */
-export async function prepare(way: Way, name: string): Promise<NonNullable<Progress['request']>> {
-  const { call, known, signal, step, keep, progress, askCode, invite } = way;
+export async function prepare(run: RegistrationRun, name: string): Promise<NonNullable<Progress['request']>> {
+  const { call, info, signal, step, keep, progress, askCode, invite } = run;
   for (;;) {
     // Read each time: another tab may have gone on.
     const { identifier, channel, passkey, attestation, request } = progress();
     if (request) return request;
     // Before the person is asked for anything: what the vault does not offer costs no code.
-    const { status, contracts } = await known();
+    const { status, contracts } = await info();
     const { didRegistry, accountFactory2, chainId, registrar } = contracts;
     if (!didRegistry) throw fault('not_offered');
     const isProven = () => !askCode || isAttested(progress());
     if (askCode && !isProven()) {
       await step('code');
-      await prove(way, askCode);
+      await prove(run, askCode);
       continue;
     }
     const { rpId } = status;
@@ -50,8 +50,8 @@ export async function prepare(way: Way, name: string): Promise<NonNullable<Progr
       ? (await call('GET /api/aliases/check', { alias: identifier }, { signal })).aliasHash
       : NO_HASH;
     if ((isHandle || !status.relays) && !progress().txHash) {
-      const { registerOnChain } = await loaded(import('./operation.ts'));
-      await registerOnChain(way, { ...passkey, address, kind, did, aliasHash });
+      const { registerOnChain } = await loadPart(import('./operation.ts'));
+      await registerOnChain(run, { ...passkey, address, kind, did, aliasHash });
     }
     await step('proof');
     if (!isProven() || progress().request) continue;

@@ -4,7 +4,7 @@ import { canRegister } from './passkeys.ts';
 import { prepare } from './prepare.ts';
 import type { Progress, Subject } from './progress.ts';
 import { type Registration, submit } from './submit.ts';
-import type { Proving, RegisterStep, Registrar, Way } from './way.ts';
+import type { Proving, RegisterStep, Registrar, RegistrationRun } from './registration-run.ts';
 
 /** What is registered. A handle takes no code. */
 export type RegisterSubject =
@@ -49,12 +49,12 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
     memory.write(seen);
   };
   const step = (at: RegisterStep) => until(onStep?.(at), signal);
-  const way: Way = { ...registrar, ...options, step, progress, keep };
+  const run: RegistrationRun = { ...registrar, ...options, step, progress, keep };
   for (let attempts = 1; ; attempts++) {
-    const request = await prepare(way, name ?? subject.identifier);
+    const request = await prepare(run, name ?? subject.identifier);
     await step('record');
     try {
-      return await submit(way, request);
+      return await submit(run, request);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // The vault knows nothing of this request. Another code, or another proof, serves the same passkey.

@@ -6,8 +6,8 @@ import { type ProofParts, proofOf } from '../wallet/proof.ts';
 import type { PublicKey } from '../wallet/recover.ts';
 import type { Call } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
-import type { Known } from './known.ts';
 import { hasPasskeys, signWith } from './passkeys.ts';
+import type { VaultInfo } from './vault-info.ts';
 import type { DidRecord } from './wire.ts';
 
 const NOT_REGISTERED = 'The vault knows no registration of this passkey. Register first.';
@@ -39,11 +39,11 @@ export type SignedIn = DidRecord & {
  */
 export async function signIn(
   call: Call,
-  known: Known,
+  info: VaultInfo,
   { challenge, credentialId, rpId, mediation, signal }: SignInOptions = {},
 ): Promise<SignedIn> {
   if (!hasPasskeys()) throw fault('passkeys_unavailable');
-  const asked = rpId ?? (await known()).status.rpId;
+  const asked = rpId ?? (await info()).status.rpId;
   const ids = credentialId === undefined ? [] : [credentialId];
   const assertion = await signWith(asked, challengeOf(challenge), ids, { signal, mediation });
   const keys = await keysOf(assertion, { rawSignature });

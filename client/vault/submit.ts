@@ -2,10 +2,10 @@ import type { Hex } from '../wallet/bytes.ts';
 import { either, pause } from './call.ts';
 import { fault, isPassing, VaultClientError } from './error.ts';
 import type { Progress } from './progress.ts';
-import type { Way } from './way.ts';
+import type { RegistrationRun } from './registration-run.ts';
 import type { Channel, DidRecord } from './wire.ts';
 
-/** A registration that is on its way, or done. */
+/** A registration that is under way or done. */
 export interface Registration {
   /** In its normal form. */
   readonly identifier: string;
@@ -28,7 +28,7 @@ export interface Registration {
 
 /** Sends the request. Resolves as soon as a transaction carries it. */
 export async function submit(
-  { call, memory, signal, step, progress }: Way,
+  { call, memory, signal, step, progress }: RegistrationRun,
   { body, key }: NonNullable<Progress['request']>,
 ): Promise<Registration> {
   const { credentialId, did, smartAccount, identifier, channel, pubKeyX, pubKeyY } = body;

@@ -74,7 +74,7 @@ async function serve(given: Arguments): Promise<number> {
   const reading = startReadAhead(running.settings.config).catch(() => undefined);
   const work = startWork(vault);
   const broken = untilBroken(database, log);
-  const wrong = import('./second-look.ts').then(({ untilWrong }) => untilWrong(running.settings, log));
+  const wrong = import('./checks-after-start.ts').then(({ wrongChainError }) => wrongChainError(running.settings, log));
   const end = await Promise.race([stop, broken.ended, wrong]);
   work.stop();
   // A stream never ends by itself; its client reconnects to the next process that listens here.

@@ -32,7 +32,7 @@ export interface AliasAnswer {
 export const UNALIASED: AliasAnswer = { lead: 'none', ledTo: '' };
 
 /** How a question is asked. */
-export interface AliasManner {
+export interface AliasOptions {
   /** Called before the node is asked: spends the client's request limit, and may throw its refusal. */
   readonly spend?: (() => void) | undefined;
   /** True if a current index is believed that the alias leads nowhere; else the node is asked too. */
@@ -42,9 +42,9 @@ export interface AliasManner {
 /** Where aliases lead now on the chain. */
 export interface Aliases {
   /** Throws 502 `rpc_error` when neither index nor node can tell. */
-  find(question: AliasQuestion, manner?: AliasManner): Promise<AliasAnswer>;
+  find(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;
   /** As `find`, but waits `ALIAS_PATIENCE_MS` at most; what cannot be told then counts as no alias. */
-  findSoon(question: AliasQuestion, manner?: AliasManner): Promise<AliasAnswer>;
+  findSoon(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;
   /**
    * For background work; `ledTo` is the DID hash here, `ANOTHER_DID` where the registry does not name it, '' for none.
    * `isFinal`: the alias leads there at the final block too, so no re-org changes it. Throws 502 `rpc_error`.
@@ -69,14 +69,14 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
   const { config, clock, db } = ctx;
   let final = NOT_READ;
 
-  async function find(question: AliasQuestion, manner: AliasManner, ask: typeof askNode): Promise<AliasAnswer> {
+  async function find(question: AliasQuestion, options: AliasOptions, ask: typeof askNode): Promise<AliasAnswer> {
     if (config.didRegistryAddress === null) return UNALIASED;
     const indexed = await readIndexed(question.aliasHash);
     const { isCurrent } = indexed;
-    if (isCurrent && (indexed.didHash !== null || manner.believesIndex))
+    if (isCurrent && (indexed.didHash !== null || options.believesIndex))
       return answerOf(question, indexed.didHash, INDEX);
     try {
-      const ledTo = await ask(question, manner.spend);
+      const ledTo = await ask(question, options.spend);
       // If both know of no alias, the statement that writes looks at the index once more.
       return answerOf(question, ledTo, ledTo === '' && isCurrent ? INDEX : ledTo);
     } catch (error) {
@@ -93,7 +93,7 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     return { isCurrent, didHash, block: Number(row['alias_block']) };
   }
 
-  async function askNode(question: AliasQuestion, spend: AliasManner['spend']): Promise<string> {
+  async function askNode(question: AliasQuestion, spend: AliasOptions['spend']): Promise<string> {
     const registry = config.didRegistryAddress;
     if (registry === null) return '';
     const [alias, pair] = [question.aliasHash, `${question.aliasHash} ${question.didHash}`];
@@ -116,7 +116,7 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     });
   }
 
-  async function askSoon(question: AliasQuestion, spend: AliasManner['spend']): Promise<string> {
+  async function askSoon(question: AliasQuestion, spend: AliasOptions['spend']): Promise<string> {
     if (clock.monotonic() < facts.outageUntil) throw rpcError('the node failed a moment ago');
     try {
       return await within(clock, ALIAS_PATIENCE_MS, askNode(question, spend));
@@ -127,9 +127,9 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
   }
 
   return {
-    find: (question, manner = {}) => find(question, manner, askNode),
-    async findSoon(question, manner = {}) {
-      return find(question, manner, askSoon).catch((error) => {
+    find: (question, options = {}) => find(question, options, askNode),
+    async findSoon(question, options = {}) {
+      return find(question, options, askSoon).catch((error) => {
         if (isOutage(error)) return UNALIASED;
         throw error;
       });

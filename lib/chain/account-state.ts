@@ -4,12 +4,12 @@ import type { AccountKind } from './account.ts';
 import type { PredictAddress } from './account-address.ts';
 import { type Factories, factoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
+import { type AccountSelfReport, readAccountSelfReport } from './account-self-report.ts';
 import { addressWord, readWords, toQuantity, ZERO_WORD } from './contract-call.ts';
-import { type OwnWord, readOwnWord } from './own-word.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /** An account's on-chain state: the nonce as a quantity, DID hash and key as 32 bytes, all 0x-hex. */
-export interface AccountState extends OwnWord {
+export interface AccountState extends AccountSelfReport {
   readonly nonce: string;
   readonly did: string;
   readonly isActive: boolean;
@@ -38,7 +38,7 @@ export async function readAccountState(chain: Chain, account: string): Promise<A
   const [code, words, ownWord] = await Promise.all([
     rpc.call(chainId, 'eth_getCode', [account, 'latest']),
     readWords(rpc, chainId, call, 5).catch(later),
-    readOwnWord(chain, account).catch(later),
+    readAccountSelfReport(chain, account).catch(later),
   ]);
   if (code === '0x') return NO_ACCOUNT;
   if (words instanceof Error) throw words;
@@ -83,7 +83,7 @@ async function factoryBehind(
 const GET_ACCOUNT_STATE = '0x9ee2735b';
 
 const ZERO = `0x${ZERO_WORD}`;
-const SILENT: OwnWord = { keys: null, guardian: null, recovery: null };
+const SILENT: AccountSelfReport = { keys: null, guardian: null, recovery: null };
 const NO_ACCOUNT: AccountState = {
   nonce: '0x0',
   did: ZERO,

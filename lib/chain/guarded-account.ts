@@ -110,9 +110,10 @@ export async function isUpgraded(
   return upgradedTo !== first;
 }
 
-/** Selectors of `getGuardian()`, `getRecovery()`, `isKey(uint256,uint256)` and the factory's `implementation()`. */
-const GET_GUARDIAN = '0xa75b87d2';
-const GET_RECOVERY = '0x706f7658';
+/** Selectors of `getGuardian()` and `getRecovery()`. */
+export const GET_GUARDIAN = '0xa75b87d2';
+export const GET_RECOVERY = '0x706f7658';
+/** Selectors of `isKey(uint256,uint256)` and the factory's `implementation()`. */
 const IS_KEY = '0x47df8b82';
 const IMPLEMENTATION = '0x5c60da1b';
 /** Of ERC-1967. */

@@ -19,26 +19,26 @@ export interface DidEntry {
   readonly bytes: string;
 }
 
-/** An answer of a registry: the entry, null where it says that there is none, undefined where it does not say. */
-export type Told<T> = T | null | undefined;
+/** The value; null where the registry says that there is none; undefined where it does not say. */
+export type RegistryAnswer<T> = T | null | undefined;
 
 /** The DID hash an alias leads to, by `aliases(bytes32)`. Throws 502 `rpc_error` when the node cannot be asked. */
-export async function readAlias(at: RegistryAt, aliasHash: string): Promise<Told<string>> {
+export async function readAlias(at: RegistryAt, aliasHash: string): Promise<RegistryAnswer<string>> {
   return readWord(at, `${ALIASES}${aliasHash.slice(2)}`);
 }
 
 /** The registration behind an alias, by `resolveAlias(bytes32)`. Throws as `readAlias`. */
-export function readAliasEntry(at: RegistryAt, aliasHash: string): Promise<Told<DidEntry>> {
+export function readAliasEntry(at: RegistryAt, aliasHash: string): Promise<RegistryAnswer<DidEntry>> {
   return readEntry(at, `${RESOLVE_ALIAS}${aliasHash.slice(2)}`);
 }
 
 /** The registration of a DID, by `resolve(bytes32)`. Throws as `readAlias`. */
-export function readDidEntry(at: RegistryAt, didHash: string): Promise<Told<DidEntry>> {
+export function readDidEntry(at: RegistryAt, didHash: string): Promise<RegistryAnswer<DidEntry>> {
   return readEntry(at, `${RESOLVE}${didHash.slice(2)}`);
 }
 
 /** The DID hash last registered for a controller, by `controllerToDid(address)`. Throws as `readAlias`. */
-export function readControllerDid(at: RegistryAt, controller: string): Promise<Told<string>> {
+export function readControllerDid(at: RegistryAt, controller: string): Promise<RegistryAnswer<string>> {
   return readWord(at, `${CONTROLLER_TO_DID}${addressWord(controller)}`);
 }
 
@@ -58,7 +58,8 @@ const ALIAS_STATUS = '0x4713ed76';
 const IS_RIGHTFUL = '0x70aacb59';
 const ALIASES = '0xe7511873';
 const RESOLVE_ALIAS = '0x0c81e27a';
-const RESOLVE = '0x5c23bdf5';
+/** Selector of `resolve(bytes32)`. */
+export const RESOLVE = '0x5c23bdf5';
 const CONTROLLER_TO_DID = '0x004bdd8b';
 
 const entry = once(() =>
@@ -66,13 +67,13 @@ const entry = once(() =>
 );
 const NOBODY = `0x${'0'.repeat(40)}`;
 
-async function readWord(at: RegistryAt, data: string): Promise<Told<string>> {
+async function readWord(at: RegistryAt, data: string): Promise<RegistryAnswer<string>> {
   const bytes = await callView(at, data);
   if (bytes.length !== 66) return undefined;
   return bytes.slice(2) === ZERO_WORD ? null : bytes;
 }
 
-async function readEntry(at: RegistryAt, data: string): Promise<Told<DidEntry>> {
+async function readEntry(at: RegistryAt, data: string): Promise<RegistryAnswer<DidEntry>> {
   const bytes = await callView(at, data);
   if (bytes === GAVE_A_REASON) return null;
   try {

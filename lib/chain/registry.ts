@@ -1,6 +1,7 @@
 /** The calls of `contracts/DIDRegistry.sol` and `DIDRegistry2.sol` that a registrar makes. */
 import { addressWord, ZERO_WORD } from './contract-call.ts';
 import type { TransactionFees } from './fees.ts';
+import { RESOLVE } from './registry-views.ts';
 import type { ChainReader } from './rpc.ts';
 import { type SimulatedCall, simulateCall } from './simulation.ts';
 
@@ -57,8 +58,6 @@ export async function isRegistered({ config, rpc }: ChainReader, registration: R
 
 /** Selector of `registerFor(address,bytes32,bytes32,string)`. */
 const REGISTER_FOR = '0xd43af7bd';
-/** Selector of `resolve(bytes32)`. */
-const RESOLVE = '0x5c23bdf5';
 /** By the selectors of the registry's errors. */
 const REFUSALS: Readonly<Record<string, Exclude<RegistryRefusal, 'reverted'>>> = {
   '0xd3d9f7b2': 'did_taken',

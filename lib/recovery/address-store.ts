@@ -16,17 +16,22 @@ export interface RecoveryAddress {
 export type AddressKey = Omit<RecoveryAddress, 'identifier'>;
 
 /** How a person is written to: the app whose brand a mail shows, and its language. */
-export interface Manner {
+export interface MailPreferences {
   readonly app: string;
   readonly language: string;
 }
 
 /**
  * Notes whom a commitment names and how to write there, to be looked for on-chain at `checkAt`. Of one that an account
- * has, the manner stays: who merely reads the mailbox must not turn its warnings into a language that nobody reads.
+ * has, the preferences stay: who merely reads the mailbox must not turn its warnings into a language that nobody reads.
  */
-export function noteAddress(address: RecoveryAddress, manner: Manner, now: number, checkAt: number): Statement {
-  const kept = (name: keyof Manner) =>
+export function noteAddress(
+  address: RecoveryAddress,
+  preferences: MailPreferences,
+  now: number,
+  checkAt: number,
+): Statement {
+  const kept = (name: keyof MailPreferences) =>
     `${name} = CASE is_used WHEN 0 THEN :${name} ELSE coalesce(${name}, :${name}) END`;
   return {
     sql: `INSERT INTO recovery_addresses (chain_id, account, commitment, identifier, created_at, check_at, app, language)
@@ -38,8 +43,8 @@ export function noteAddress(address: RecoveryAddress, manner: Manner, now: numbe
       identifier: address.identifier,
       now,
       check_at: checkAt,
-      app: manner.app,
-      language: manner.language,
+      app: preferences.app,
+      language: preferences.language,
     },
   };
 }
@@ -204,7 +209,7 @@ export function toAddress(row: Row): RecoveryAddress {
 export function setContact(
   { chainId, account }: { readonly chainId: number; readonly account: string },
   identifier: string | null,
-  { app, language }: Manner,
+  { app, language }: MailPreferences,
   provenUntil: number,
 ): Statement {
   return {

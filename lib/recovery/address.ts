@@ -5,7 +5,7 @@ import { type Identifier, parseIdentifier } from '../identity/identifier.ts';
 import { accountsOfIdentifier } from '../registration/accounts.ts';
 import { type Authorization, openAuthorization } from '../registration/claim.ts';
 import { openAttestation } from '../verification/attestation.ts';
-import { dropUnused, type Manner, noteAddress, selectAccountsOf } from './address-store.ts';
+import { dropUnused, type MailPreferences, noteAddress, selectAccountsOf } from './address-store.ts';
 import type { GuardianContext, RecoveryContext } from './context.ts';
 
 /** The shortest delay that an account lets its owners set. */
@@ -60,14 +60,14 @@ export async function offerCommitment(
   ctx: AddressContext,
   account: string,
   attestation: unknown,
-  manner: Manner,
+  preferences: MailPreferences,
 ): Promise<OfferedCommitment> {
   const { config, clock, db, guardian } = ctx;
   const { key: identifier } = openAddress(ctx, attestation).identifier;
   const commitment = guardian.commit(account, identifier);
   const address = { chainId: config.chainId, account, commitment, identifier };
   const now = clock.now();
-  await db.write(noteAddress(address, manner, now, now + FIRST_CHECK_MS), dropUnused(identifier));
+  await db.write(noteAddress(address, preferences, now, now + FIRST_CHECK_MS), dropUnused(identifier));
   return { guardian: await guardian.relay.address(), delaySecondsMin: DELAY_MIN_SECONDS, commitment };
 }
 

@@ -10,9 +10,9 @@ import { identifierHash, NO_HASH } from '../registration/challenge.ts';
 import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { type AddressContext, openAddress } from './address.ts';
-import { type Manner, selectContact, setContact } from './address-store.ts';
+import { type MailPreferences, selectContact, setContact } from './address-store.ts';
 import { contactChallenge } from './challenge.ts';
-import { accountLink, mannerOf } from './manner.ts';
+import { accountLink, mailPreferences } from './mail-preferences.ts';
 
 /** A second address of an account's owner, or none. */
 export interface ContactRequest {
@@ -25,7 +25,7 @@ export interface ContactRequest {
   /** Of the address; undefined to have none any more. */
   readonly attestation: unknown;
   /** How mails are to be written to it. */
-  readonly manner: Manner;
+  readonly preferences: MailPreferences;
 }
 
 /**
@@ -55,11 +55,12 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   if (!isOwner) throw proofInvalid('account', config);
   const key = address?.identifier.key ?? null;
   const [before] = await db.read(selectContact(config.chainId, account));
-  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, request.manner, expiresAt));
+  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, request.preferences, expiresAt));
   // The same proof again, or an older one than the last.
   if (set?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
   const former = String(before?.['identifier'] ?? '');
-  if (former !== '' && former !== key) await tellFormer(ctx, account, former, mannerOf(before, config.defaultLanguage));
+  if (former !== '' && former !== key)
+    await tellFormer(ctx, account, former, mailPreferences(before, config.defaultLanguage));
   return address ? maskIdentifier(address.identifier) : null;
 }
 
@@ -68,10 +69,10 @@ async function tellFormer(
   { config, email, log }: AddressContext,
   account: string,
   identifier: string,
-  manner: Manner,
+  preferences: MailPreferences,
 ): Promise<void> {
-  const news = { kind: 'contact', status: '', account, readyAt: null, link: accountLink(config, manner) } as const;
-  const who = { to: identifier.slice(identifier.indexOf(':') + 1), ...manner };
+  const news = { kind: 'contact', status: '', account, readyAt: null, link: accountLink(config, preferences) } as const;
+  const who = { to: identifier.slice(identifier.indexOf(':') + 1), ...preferences };
   if (email.isOff) return;
   await email.send({ ...who, recovery: news, lifetimeSeconds: 0 }).catch((error) => {
     log({ level: 'warn', event: 'recovery_notice_failed', account, ...describeError(error) });

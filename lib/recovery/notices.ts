@@ -3,7 +3,7 @@ import { describeError } from '../base/log.ts';
 import type { Row } from '../db/database.ts';
 import type { RecoveryNews } from '../delivery/recovery-message.ts';
 import type { RecoveryContext } from './context.ts';
-import { accountLink, mannerOf } from './manner.ts';
+import { accountLink, mailPreferences } from './mail-preferences.ts';
 import { forgetAddresses, leaseRecoveryNotices, type NoticeKind, settleRecoveryNotice } from './notice-store.ts';
 import { type Recovery, selectRecovery, toRecovery } from './store.ts';
 
@@ -29,12 +29,12 @@ async function deliver(ctx: RecoveryContext, row: Row): Promise<void> {
   try {
     if (isSendable) {
       const recovery = toRecovery(found);
-      const manner = mannerOf(row, ctx.config.defaultLanguage, recovery.app);
-      const news = newsOf(recovery, row['kind'] as NoticeKind, accountLink(ctx.config, manner));
+      const preferences = mailPreferences(row, ctx.config.defaultLanguage, recovery.app);
+      const news = newsOf(recovery, row['kind'] as NoticeKind, accountLink(ctx.config, preferences));
       const to = key.slice(key.indexOf(':') + 1);
       // Numbers come again in a database that was restored; the time does not.
       const messageId = `recovery-${id}-${recovery.createdAt.toString(36)}`;
-      await email.send({ to, ...manner, recovery: news, messageId, lifetimeSeconds: 0 });
+      await email.send({ to, ...preferences, recovery: news, messageId, lifetimeSeconds: 0 });
     }
     await db.write(settleRecoveryNotice(id, isSendable, clock.now()));
     metrics.counter('vault_recovery_notices_total').add({ outcome: isSendable ? 'sent' : 'nobody' });

@@ -2,7 +2,7 @@ import { DAY_MS } from '../base/clock.ts';
 import { offerFees } from '../chain/fees.ts';
 import { readNonce, type SignerState } from '../chain/signer-state.ts';
 import { recallRelays, requeueBeyond } from './change-store.ts';
-import { RELAY_SETTLED_BLOCKS, readDeepNonce } from './deep-nonce.ts';
+import { RELAY_SETTLED_BLOCKS, readNonceAtDepth } from './nonce-at-depth.ts';
 import { RELAY_IN_FLIGHT_MAX } from './sign.ts';
 import { countFill, lowerNonce, raiseNonce, selectSigner, toStoredSigner } from './signer-store.ts';
 import { type RelayRow, selectAttemptsAt, toAttempt } from './store.ts';
@@ -57,7 +57,11 @@ function reportUse({ log, metrics, signer }: Relayer, expected: number, found: n
 /** The nonce in a block so deep that no re-org changes it; undefined while that cannot be said. */
 async function readSettledNonce(relayer: Relayer, state: SignerState): Promise<number | undefined> {
   const { config } = relayer;
-  return readDeepNonce(relayer, state, Math.min(RELAY_SETTLED_BLOCKS, config.finalityBlocks ?? RELAY_SETTLED_BLOCKS));
+  return readNonceAtDepth(
+    relayer,
+    state,
+    Math.min(RELAY_SETTLED_BLOCKS, config.finalityBlocks ?? RELAY_SETTLED_BLOCKS),
+  );
 }
 
 /**

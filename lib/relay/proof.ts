@@ -5,7 +5,7 @@ import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
 import { controllerIn, findRegistration, type RegistrationPlace } from '../chain/registration-event.ts';
 import { isRegistered } from '../chain/registry.ts';
 import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
-import { registrationOf } from './kinds.ts';
+import { registrationOf } from './contract-calls.ts';
 import type { RelayRow } from './store.ts';
 import type { Relayer } from './transactions.ts';
 

@@ -3,7 +3,7 @@ import type { PredictAddress } from '../chain/account-address.ts';
 import type { TransactionFees } from '../chain/fees.ts';
 import type { SignedTransaction, UnsignedTransaction } from '../chain/transaction.ts';
 import type { Platform } from '../platform.ts';
-import { callDataOf } from './kinds.ts';
+import { callDataOf } from './contract-calls.ts';
 import type { RelaySigner } from './signer-store.ts';
 import type { RelayAttempt, RelayRole, RelayRow } from './store.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isoTime } from '../../lib/base/clock.ts';
 import { MESSAGES, previewMessage, SAMPLE_PASS } from '../../lib/delivery/preview.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
-import { accountLink } from '../../lib/recovery/manner.ts';
+import { accountLink } from '../../lib/recovery/mail-preferences.ts';
 import { passLink } from '../../lib/verification/pass.ts';
 import { MessagePreview } from '../answers/console.ts';
 import { appName, languageText } from '../fields.ts';

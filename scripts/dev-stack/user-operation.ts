@@ -1,7 +1,7 @@
 // User operations (ERC-4337, EntryPoint 0.7 to 0.9) of passkeys' accounts, as a wallet makes them.
 import { AbiFunction, type Address, Bytes, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
-import { accountAbi, accountFactoryAbi } from '../../lib/chain/abi.ts';
+import { accountAbi, accountFactoryAbi } from '../../contracts/abi.ts';
 import type { AccountKind } from '../../lib/chain/account.ts';
 import { isVerified, P256_PROBE } from '../../lib/chain/p256.ts';
 import { encodeSignature, NO_END, passkeySigner, signUntil } from './account2.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Address, Hex, TypedData } from 'ox';
-import { accountAbi } from '../../lib/chain/abi.ts';
+import { accountAbi } from '../../contracts/abi.ts';
 import { type Chain, type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
 import { isDeployed } from '../../scripts/dev-stack/create2.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';

@@ -8,7 +8,7 @@ import {
   accountHelperAbi,
   didRegistry2Abi,
   didRegistryAbi,
-} from '../../lib/chain/abi.ts';
+} from '../../contracts/abi.ts';
 
 const ABIS: Readonly<Record<string, Abi.Abi>> = {
   DIDRegistry: didRegistryAbi,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Address, Hash, Hex } from 'ox';
-import { account2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi } from '../../contracts/abi.ts';
 import { ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';

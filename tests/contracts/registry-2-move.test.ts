@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Abi, AbiEvent, AbiFunction, Address, Hex } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
-import { account2Abi, accountFactory2Abi, didRegistry2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi, accountFactory2Abi, didRegistry2Abi } from '../../contracts/abi.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';

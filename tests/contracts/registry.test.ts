@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { type Abi, AbiConstructor, AbiError, AbiEvent, AbiFunction, type Address, type Hex, P256, Secp256k1 } from 'ox';
-import { didRegistryAbi } from '../../lib/chain/abi.ts';
+import { didRegistryAbi } from '../../contracts/abi.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { create2 } from '../../scripts/dev-stack/create2.ts';

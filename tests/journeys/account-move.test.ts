@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Hash, Hex } from 'ox';
-import { accountFactoryAbi } from '../../lib/chain/abi.ts';
+import { accountFactoryAbi } from '../../contracts/abi.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, signIn } from '../support/account-page.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
-import { didRegistry2Abi } from '../../lib/chain/abi.ts';
+import { didRegistry2Abi } from '../../contracts/abi.ts';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { checkNow, confirm, createHere, type Device, keyNames, pressNamed, type } from '../support/account-page.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
-import { didRegistryAbi } from '../../lib/chain/abi.ts';
+import { didRegistryAbi } from '../../contracts/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
+import { didRegistryAbi } from '../../contracts/abi.ts';
 import { systemClock } from '../../lib/base/clock.ts';
-import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';

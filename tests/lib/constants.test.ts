@@ -24,7 +24,7 @@ import * as passkey from '../../lib/identity/passkey.ts';
 import * as health from '../../lib/monitoring/health.ts';
 import * as confirm from '../../lib/registration/confirm.ts';
 import * as relayRequest from '../../lib/registration/relay-request.ts';
-import * as deepNonce from '../../lib/relay/deep-nonce.ts';
+import * as settledNonce from '../../lib/relay/settled-nonce.ts';
 import * as relay from '../../lib/relay/relay.ts';
 import * as sign from '../../lib/relay/sign.ts';
 import * as track from '../../lib/relay/track.ts';
@@ -66,7 +66,7 @@ const limit = {
   ...relayRequest,
   ...relay,
   ...sign,
-  ...deepNonce,
+  ...settledNonce,
   ...track,
   ...worker,
   ...bundlerRoute,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction, Address, Hex } from 'ox';
-import { account2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi } from '../../contracts/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import type { Chain } from '../../scripts/dev-stack/chain.ts';

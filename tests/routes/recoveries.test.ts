@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction } from 'ox';
-import { account2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi } from '../../contracts/abi.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { whileTimePasses } from '../support/clock.ts';

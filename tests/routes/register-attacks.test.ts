@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction } from 'ox';
-import { didRegistry2Abi } from '../../lib/chain/abi.ts';
+import { didRegistry2Abi } from '../../contracts/abi.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { abiModule, compileContracts, compileWorld, creationCodeFile } from '../../scripts/contracts.ts';
 
-test('lib/chain/abi.ts is what the contracts say now', async () => {
-  expect(await Bun.file('lib/chain/abi.ts').text()).toBe(await abiModule());
+test('contracts/abi.ts is what the contracts say now', async () => {
+  expect(await Bun.file('contracts/abi.ts').text()).toBe(await abiModule());
 });
 
 test('those of the dev stack are compiled alone, to the same code', async () => {
@@ -15,7 +15,7 @@ test('contracts/creation-code.json is what the contracts say now', async () => {
   expect(await Bun.file('contracts/creation-code.json').text()).toBe(await creationCodeFile());
 });
 
-test('contracts for tests and for the local world are compiled and are not in lib/chain/abi.ts', async () => {
+test('contracts for tests and for the local world are compiled and are not in contracts/abi.ts', async () => {
   const { KeyHolder, DevUSDC } = await compileContracts();
   for (const artifact of [KeyHolder, DevUSDC]) expect(artifact?.bytecode).toMatch(/^0x[0-9a-f]+$/);
   expect(await abiModule()).not.toMatch(/keyHolder|devUSDC|Test/);

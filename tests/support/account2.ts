@@ -1,6 +1,6 @@
 // Second accounts on a real chain, driven by operations that their keys signed.
 import { type Abi, AbiError, AbiEvent, AbiFunction, Hex, type TransactionReceipt } from 'ox';
-import { account2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi } from '../../contracts/abi.ts';
 import { deployFactory2, type Proposal, type Signer, signUntil } from '../../scripts/dev-stack/account2.ts';
 import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';

@@ -1,5 +1,5 @@
 import { AbiEvent, AbiFunction, type Address, Hex, P256 } from 'ox';
-import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import { accountFactoryAbi, didRegistryAbi } from '../../contracts/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { waitForReceipt } from '../../scripts/dev-stack/wallet.ts';

@@ -1,5 +1,5 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
-import { accountFactoryAbi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import { accountFactoryAbi, didRegistryAbi } from '../../contracts/abi.ts';
 import { TOPICS } from '../../lib/chain/topics.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';

@@ -3,7 +3,7 @@
 import { AbiFunction, type Hex } from 'ox';
 import type { Page } from 'puppeteer-core';
 import { smtpMailer } from '../../commands/mail/smtp.ts';
-import { didRegistryAbi } from '../../lib/chain/abi.ts';
+import { didRegistryAbi } from '../../contracts/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';

@@ -1,6 +1,6 @@
 import { AbiConstructor, AbiFunction, type Address, type Hex, Secp256k1 } from 'ox';
+import { didRegistryAbi } from '../../contracts/abi.ts';
 import { toHex } from '../../lib/base/bytes.ts';
-import { didRegistryAbi } from '../../lib/chain/abi.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import { compileContracts } from '../../scripts/contracts.ts';

@@ -1,5 +1,5 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
-import { account2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi } from '../../contracts/abi.ts';
 import type { Env } from '../../lib/env.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';

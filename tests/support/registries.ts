@@ -11,7 +11,7 @@ import {
   Hex,
   Secp256k1,
 } from 'ox';
-import { accountFactory2Abi, accountFactoryAbi, didRegistry2Abi, didRegistryAbi } from '../../lib/chain/abi.ts';
+import { accountFactory2Abi, accountFactoryAbi, didRegistry2Abi, didRegistryAbi } from '../../contracts/abi.ts';
 import { registrationChallenge } from '../../lib/registration/challenge.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
 import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';

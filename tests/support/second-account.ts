@@ -1,5 +1,5 @@
 import { AbiFunction, Address, Hex } from 'ox';
-import { account2Abi, accountFactory2Abi } from '../../lib/chain/abi.ts';
+import { account2Abi, accountFactory2Abi } from '../../contracts/abi.ts';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
 import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';
 import type { Deployment } from '../../scripts/dev-stack/deploy.ts';

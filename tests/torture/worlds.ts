@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AbiFunction } from 'ox';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
-import { accountFactoryAbi } from '../../lib/chain/abi.ts';
+import { accountFactoryAbi } from '../../contracts/abi.ts';
 import { type LibsqlServer, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { type RelayChain, startRelayChain } from '../support/candidates.ts';
 import { temporaryFolder } from '../support/databases.ts';

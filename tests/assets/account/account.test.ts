@@ -6,7 +6,7 @@ import { digitsOf, mailboxOf } from '../../../assets/account/join.ts';
 import { initCodeOf } from '../../../assets/account/move.ts';
 import { dataOf, typedDigest } from '../../../client/wallet/abi.ts';
 import { identifierHash } from '../../../client/wallet/proof.ts';
-import { account2Abi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
+import { account2Abi, didRegistry2Abi } from '../../../contracts/abi.ts';
 import { initCodeOf as accountCode } from '../../../lib/chain/account.ts';
 
 const keccak256 = (bytes: Uint8Array) => Hash.keccak256(bytes, { as: 'Bytes' });

@@ -16,7 +16,7 @@ import {
   signatureHead,
   withGas,
 } from '../../../client/wallet/operation.ts';
-import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
+import { accountAbi, accountFactoryAbi } from '../../../contracts/abi.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { encodeAssertion } from '../../../scripts/dev-stack/user-operation.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { AbiParameters, type Address, Hex, Secp256k1 } from 'ox';
-import { accountFactory2Abi } from '../../../lib/chain/abi.ts';
+import { accountFactory2Abi } from '../../../contracts/abi.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { addressSigner, passkeySigner, signUntil } from '../../../scripts/dev-stack/account2.ts';
 import { startChain } from '../../../scripts/dev-stack/chain.ts';

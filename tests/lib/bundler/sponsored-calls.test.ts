@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
+import { account2Abi, didRegistry2Abi } from '../../../contracts/abi.ts';
 import { DAY_MS } from '../../../lib/base/clock.ts';
-import { account2Abi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
 import { toQuantity } from '../../../lib/chain/contract-call.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Address, Hex, P256 } from 'ox';
 import type { AccountFactory } from '../../../client/known-accounts.ts';
-import { accountAbi, accountFactoryAbi } from '../../../lib/chain/abi.ts';
+import { accountAbi, accountFactoryAbi } from '../../../contracts/abi.ts';
 import { type AccountKey, computeAddress, initCodeOf } from '../../../lib/chain/account.ts';
 import { keyInCode } from '../../../lib/chain/account-key.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';

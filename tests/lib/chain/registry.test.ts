@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
+import { didRegistryAbi } from '../../../contracts/abi.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { didRegistryAbi } from '../../../lib/chain/abi.ts';
 import { isRegistered, registerForData, simulate } from '../../../lib/chain/registry.ts';
 import { createRpc } from '../../../lib/chain/rpc.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';

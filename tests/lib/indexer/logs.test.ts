@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { AbiEvent, AbiParameters } from 'ox';
 import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
-import { accountFactoryAbi, didRegistry2Abi } from '../../../lib/chain/abi.ts';
+import { accountFactoryAbi, didRegistry2Abi } from '../../../contracts/abi.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
 import { isRangeRefused } from '../../../lib/chain/log-range.ts';
 import { TOPICS } from '../../../lib/chain/topics.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
-import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
+import { didRegistry2Abi } from '../../../contracts/abi.ts';
 import { RELAY_STUCK_BLOCKS } from '../../../lib/relay/track.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { type Candidate, createCandidate, prove, type RelayChain, startRelayChain } from '../../support/candidates.ts';

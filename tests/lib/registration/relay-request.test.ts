@@ -4,7 +4,7 @@ import { type Abi, AbiEvent, AbiFunction, type Hex } from 'ox';
 import { keysOfSigned } from '../../../client/wallet/assertion-keys.ts';
 import { fromBase64url } from '../../../client/wallet/bytes.ts';
 import { rawSignature } from '../../../client/wallet/der.ts';
-import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
+import { didRegistry2Abi } from '../../../contracts/abi.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import type { Assertion } from '../../../lib/identity/passkey.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
-import { didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { didRegistryAbi } from '../../../contracts/abi.ts';
 import type { AccountKind } from '../../../lib/chain/account.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { passkeySigner, signUntil } from '../../../scripts/dev-stack/account2.ts';

@@ -1,6 +1,6 @@
 // A second account on a small chain, its people, and what its own functions say of it.
 import { AbiFunction, AbiParameters, Hex } from 'ox';
-import { account2Abi, accountFactory2Abi } from '../../../lib/chain/abi.ts';
+import { account2Abi, accountFactory2Abi } from '../../../contracts/abi.ts';
 import { addressSigner, passkeySigner, type Signer } from '../../../scripts/dev-stack/account2.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { openSmallChain, type SmallChain } from '../evm/chain.ts';

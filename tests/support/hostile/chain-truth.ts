@@ -1,5 +1,5 @@
 import { AbiFunction, Address, type Hex } from 'ox';
-import { didRegistryAbi } from '../../../lib/chain/abi.ts';
+import { didRegistryAbi } from '../../../contracts/abi.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import type { HostileWorld } from './world.ts';
 

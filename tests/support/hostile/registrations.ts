@@ -1,7 +1,7 @@
 import { AbiFunction, Address, Base64, Hex } from 'ox';
 import { readConfig } from '../../../assets/wallet/api.ts';
 import { findAccounts } from '../../../assets/wallet/find.ts';
-import { accountFactoryAbi } from '../../../lib/chain/abi.ts';
+import { accountFactoryAbi } from '../../../contracts/abi.ts';
 import { parseIdentifier } from '../../../lib/identity/identifier.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';

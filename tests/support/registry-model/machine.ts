@@ -1,5 +1,5 @@
 import { type Abi, AbiConstructor, AbiError, AbiEvent, AbiFunction, type Hex } from 'ox';
-import { didRegistry2Abi } from '../../../lib/chain/abi.ts';
+import { didRegistry2Abi } from '../../../contracts/abi.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { openSmallChain } from '../evm/chain.ts';

@@ -16,7 +16,7 @@ const CHAIN_PAUSE_MS = 10_000;
  * Says what the settings contradict, and resolves with the error if the node is of another chain. It runs beside the
  * serving, so no answer waits for it (docs/decisions/0034). A node that gives no answer stops nothing.
  */
-export async function untilWrong(settings: Settings, log: Log): Promise<UsageError> {
+export async function wrongChainError(settings: Settings, log: Log): Promise<UsageError> {
   for (const one of findWarnings(settings)) log({ level: 'warn', event: 'settings', message: describeWarning(one) });
   const error = await findWrongChain(settings);
   if (error === undefined) return new Promise(() => undefined);

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
-import type { Known } from './known.ts';
 import type { Memory, Progress } from './progress.ts';
+import type { VaultInfo } from './vault-info.ts';
 
 /** What the person is asked for: the code that was sent. */
 export interface CodeRequest {
@@ -36,13 +36,13 @@ export type RegisterStep = 'code' | 'passkey' | 'operation' | 'proof' | 'record'
 export interface Registrar {
   readonly call: Call;
   readonly memory: Memory;
-  readonly known: Known;
+  readonly info: VaultInfo;
   /** Where the vault is. */
   readonly url: string;
 }
 
-/** A registration on its way. */
-export interface Way extends Registrar, Partial<Proving> {
+/** One run of a registration: what it works with, and where it stands. */
+export interface RegistrationRun extends Registrar, Partial<Proving> {
   readonly signal?: AbortSignal | undefined;
   readonly invite?: string | undefined;
   /** Says that a step begins, and waits for the page. */

@@ -9,7 +9,7 @@ import type { Witnessed } from '../chain/witness.ts';
 import type { RelaySigner } from './signer-store.ts';
 import type { RelayRow } from './store.ts';
 
-// What the kinds of relays do on-chain. The rest of the outbox makes no difference between them.
+// The contract calls of the kinds of relays. The rest of the outbox treats all kinds alike.
 
 /** The bytes of a relay's call, 0x-hex. */
 export function callDataOf(relay: RelayRow): string {

@@ -3,14 +3,14 @@ import { fault } from './error.ts';
 import type { Contracts, Status } from './wire.ts';
 
 /** What a vault says of itself. It is asked once, and again after a failure. */
-export type Known = () => Promise<{ readonly status: Status; readonly contracts: Contracts }>;
+export type VaultInfo = () => Promise<{ readonly status: Status; readonly contracts: Contracts }>;
 
-/** Learns it at the first call. */
-export function createKnown(call: Call): Known {
-  let asked: ReturnType<Known> | undefined;
+/** Asks at the first call. */
+export function createVaultInfo(call: Call): VaultInfo {
+  let asked: ReturnType<VaultInfo> | undefined;
   return () => {
     asked ??= Promise.all([call('GET /api/status'), call('GET /api/contracts')]).then(([status, contracts]) => {
-      // A passkey is of its RP ID for good: none is guessed.
+      // A passkey keeps its RP ID for good, so none is guessed.
       if (!status.rpId || !status.brand) throw fault('vault_too_old');
       return { status, contracts };
     });

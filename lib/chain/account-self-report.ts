@@ -3,6 +3,7 @@ import * as Address from 'ox/Address';
 import { fromHex } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import { findAnswer, wordsOf, ZERO_WORD } from './contract-call.ts';
+import { GET_GUARDIAN, GET_RECOVERY } from './guarded-account.ts';
 import { GET_KEYS, KEYS_GAS, numberWithin, type OwnerKey, parseKeys } from './owner-keys.ts';
 import type { ChainReader } from './rpc.ts';
 
@@ -34,15 +35,15 @@ interface ShownRecovery {
   readonly label: string | null;
 }
 
-/** Null what there is not, and what the account answers in no known form. */
-export interface OwnWord {
+/** Fields are null where the account has none, or answers in an unknown form. */
+export interface AccountSelfReport {
   readonly keys: readonly ShownKey[] | null;
   readonly guardian: ShownGuardian | null;
   readonly recovery: ShownRecovery | null;
 }
 
 /** Asks the account itself. Throws 502 `rpc_error` when the node cannot be asked. */
-export async function readOwnWord({ config, rpc }: ChainReader, account: string): Promise<OwnWord> {
+export async function readAccountSelfReport({ config, rpc }: ChainReader, account: string): Promise<AccountSelfReport> {
   const ask = (data: string) => findAnswer(rpc, config.chainId, { to: account, data, gas: KEYS_GAS });
   const [keys, guardian, recovery] = await Promise.all([ask(GET_KEYS), ask(GET_GUARDIAN), ask(GET_RECOVERY)]);
   return {
@@ -91,7 +92,4 @@ function labelText(label: string): string | null {
   return text === '' ? null : text.replace(/\p{C}/gu, '\ufffd');
 }
 
-/** Selectors of `getGuardian()` and `getRecovery()`. */
-const GET_GUARDIAN = '0xa75b87d2';
-const GET_RECOVERY = '0x706f7658';
 const ADDRESS_PADDING = '0'.repeat(24);
