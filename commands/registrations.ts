@@ -1,6 +1,5 @@
 import { VaultError } from '../lib/base/error.ts';
-import { findRegistrations } from '../lib/registration/list.ts';
-import { undoClaim } from '../lib/registration/undo.ts';
+import { findRegistrations, undoClaim } from '../lib/registration/operator.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, DATABASE_SETTINGS, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';

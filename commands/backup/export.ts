@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isoTime } from '../../lib/base/clock.ts';
 import type { Database, Row } from '../../lib/db/database.ts';
-import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/list.ts';
+import { selectRegistrationsAfter, toRegistration } from '../../lib/registration/operator.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, DATABASE_SETTINGS, HELP, option } from '../cli/options.ts';

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../base/clock.ts';
-import { type FollowedContracts, sourceOf } from '../chain/followed.ts';
+import { type FollowedContracts, sourceOf } from '../chain/followed-contracts.ts';
 import type { Row } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { selectFollower } from './store.ts';

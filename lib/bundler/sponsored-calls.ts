@@ -1,5 +1,4 @@
-import { addressWord } from '../chain/contract-call.ts';
-import { readCode } from '../chain/has-code.ts';
+import { addressWord, readCode } from '../chain/contract-call.ts';
 import type { Config } from '../config/config.ts';
 import { type AccountCall, readAccountCalls } from './account-calls.ts';
 import { isOwnSender, type SenderReader } from './sponsorship.ts';

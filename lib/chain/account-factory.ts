@@ -4,8 +4,7 @@ import * as ContractAddress from 'ox/ContractAddress';
 import { type AccountFactory, KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
-import { readWords, uint256Word } from './contract-call.ts';
-import { readCode } from './has-code.ts';
+import { readCode, readWords, uint256Word } from './contract-call.ts';
 import { agreed, type Witnessed } from './witness.ts';
 
 /** Selector of `getAddress(uint256,uint256,uint256)`. */

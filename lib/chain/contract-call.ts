@@ -2,7 +2,7 @@
 import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { RpcError } from './json-rpc.ts';
-import { type Rpc, rpcErrorOf } from './rpc.ts';
+import { type ChainReader, type Rpc, rpcErrorOf } from './rpc.ts';
 
 /** A call of a view function: the contract; selector and arguments as words, 0x-hex; the most gas, a quantity. */
 export interface ContractCall {
@@ -135,3 +135,15 @@ const OWN_DOING = /\bout ?of ?gas\b|OOG\b|\bEVM error\b/i;
 
 /** The nodes' code of a revert: a contract that answers otherwise has no such function either. */
 const REVERTED = 3;
+
+/** Whether an address has code in the newest block. Throws 502 `rpc_error`. */
+export async function hasCode(chain: ChainReader, address: string): Promise<boolean> {
+  return (await readCode(chain, address)) !== '0x';
+}
+
+/** The code of an address in a block (a tag or a quantity), lower-case; `0x` without. Throws 502 `rpc_error`. */
+export async function readCode({ config, rpc }: ChainReader, address: string, block = 'latest'): Promise<string> {
+  const code = await rpc.call(config.chainId, 'eth_getCode', [address, block]);
+  if (typeof code !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(code)) throw rpcError(new UpstreamError('malformed'));
+  return code.toLowerCase();
+}

@@ -2,9 +2,17 @@
 import type { PredictAddress } from './account-address.ts';
 import { type Factories, factoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
-import { findAnswer, findWords, readWords, toQuantity, uint256Word, wordsOf, ZERO_WORD } from './contract-call.ts';
+import {
+  findAnswer,
+  findWords,
+  readCode,
+  readWords,
+  toQuantity,
+  uint256Word,
+  wordsOf,
+  ZERO_WORD,
+} from './contract-call.ts';
 import { readableBlock } from './finality.ts';
-import { readCode } from './has-code.ts';
 import { KEYS_GAS } from './owner-keys.ts';
 import type { ChainReader } from './rpc.ts';
 import { agreed, readCommonFinal, type Witnessed } from './witness.ts';

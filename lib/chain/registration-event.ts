@@ -6,7 +6,7 @@ import { addressWord, readForm, readQuantity, toQuantity } from './contract-call
 import { isRangeRefused } from './log-range.ts';
 import type { TransactionReceipt } from './receipts.ts';
 import type { ChainReader } from './rpc.ts';
-import { TOPICS } from './topics.ts';
+import { TOPICS } from './followed-contracts.ts';
 
 /** The controller that a receipt's events give a DID, 0x-hex; undefined if the registry says nothing of the DID. */
 export function controllerIn(

@@ -1,6 +1,6 @@
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
 /** Whether the configured registry is a contract at all, as far as the node has said. */

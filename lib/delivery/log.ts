@@ -2,9 +2,11 @@
  * The providers that print codes instead of sending them: the one place that may, and the settings refuse it on
  * public hosts.
  */
+
+import { VaultError } from '../base/error.ts';
 import type { LogEntry } from '../base/log.ts';
 import { measureDelivery } from './measure.ts';
-import type { CodeMail, DeliveryContext, DeliveryProvider, OwnSms } from './provider.ts';
+import type { CheckResult, CodeMail, DeliveryContext, DeliveryProvider, NoSms, OwnSms } from './provider.ts';
 
 /** Prints the codes of mails. */
 export const emailLog = {
@@ -46,3 +48,21 @@ function entryOf(channel: 'email' | 'sms', { to, code, pass, notice, recovery }:
   const carried = { ...(code === undefined ? {} : { code }), ...(pass === undefined ? {} : { pass }) };
   return { level: 'info', event: 'code', channel, to, ...carried };
 }
+
+/** Sends no mail: for a vault that proves phone numbers, or no identifiers at all. */
+export const noEmail = {
+  name: 'none',
+  needs: [],
+  remedy: '',
+  create: (_: DeliveryContext<unknown>) => () => Promise.reject(new VaultError('email_not_configured')),
+  check: async (): Promise<readonly CheckResult[]> => [{ state: 'ok', text: 'off: no mail is sent' }],
+} as const satisfies DeliveryProvider;
+
+/** Sends no text messages: for a vault that proves addresses of mail only. */
+export const noSms = {
+  name: 'none',
+  needs: [],
+  remedy: '',
+  create: (_: DeliveryContext<unknown>): NoSms => ({ kind: 'none' }),
+  check: async (): Promise<readonly CheckResult[]> => [{ state: 'ok', text: 'off: no SMS are sent' }],
+} as const satisfies DeliveryProvider;

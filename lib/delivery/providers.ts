@@ -1,6 +1,5 @@
 import { emailHook, smsHook } from './hook.ts';
-import { emailLog, smsLog } from './log.ts';
-import { noEmail, noSms } from './none.ts';
+import { emailLog, noEmail, noSms, smsLog } from './log.ts';
 import type { CheckResult, DeliveryProvider } from './provider.ts';
 import { resend } from './resend.ts';
 import { smtp } from './smtp.ts';

@@ -1,8 +1,8 @@
 /** Mail over SMTP, by the host's mailer, as it takes sockets. */
 import type { Clock } from '../base/clock.ts';
 import { type Mail, type MailSettings, mailOf } from './mail.ts';
+import { reachedNobody } from './measure.ts';
 import type { CheckContext, CheckResult, CodeMail, DeliveryContext, DeliveryProvider } from './provider.ts';
-import { reachedNobody } from './reached.ts';
 
 /** How long a mailer may take for one mail. */
 export const MAIL_SEND_TIMEOUT_MS = 20_000;

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { type Block, findDeployment, readBlock, readGenesis, readHead } from '../chain/blocks.ts';
-import { contractsOf, sourceOf } from '../chain/followed.ts';
+import { contractsOf, sourceOf } from '../chain/followed-contracts.ts';
 import { type BlockRange, createBlockRange, isRangeRefused, LOG_RANGE_BLOCKS_MAX } from '../chain/log-range.ts';
 import type { Platform } from '../platform.ts';
 import {

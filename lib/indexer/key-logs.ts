@@ -1,6 +1,6 @@
 import { toQuantity } from '../chain/contract-call.ts';
+import { KEY_TOPICS } from '../chain/followed-contracts.ts';
 import type { ChainReader } from '../chain/rpc.ts';
-import { KEY_TOPICS } from '../chain/topics.ts';
 
 /** The most accounts of one range that are looked at for their events; others are found by look-ups. */
 const KEY_ACCOUNTS_MAX = 5_000;

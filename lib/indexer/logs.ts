@@ -8,9 +8,8 @@ import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import type { Factories } from '../chain/account-factory.ts';
 import { toQuantity } from '../chain/contract-call.ts';
-import { contractsOf } from '../chain/followed.ts';
+import { contractsOf, TOPICS } from '../chain/followed-contracts.ts';
 import type { ChainReader } from '../chain/rpc.ts';
-import { TOPICS } from '../chain/topics.ts';
 import type { ChainEvent } from './event-store.ts';
 
 /** All events of blocks `from` to `to`, both included. Throws 502 `rpc_error`; see `isRangeRefused`. */

@@ -2,10 +2,10 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { readGuardedAccount } from '../chain/guarded-account.ts';
 import { type Identifier, parseIdentifier } from '../identity/identifier.ts';
-import { accountsOfIdentifier } from '../registration/accounts.ts';
+import { accountsOfIdentifier, addressesOfAccount } from '../registration/accounts.ts';
 import { type Authorization, openAuthorization } from '../registration/claim.ts';
 import { openAttestation } from '../verification/attestation.ts';
-import { dropUnused, type MailPreferences, noteAddress, selectAccountsOf } from './address-store.ts';
+import { dropUnused, type MailPreferences, noteAddress, selectAccountsOf, selectAddress } from './address-store.ts';
 import type { GuardianContext, RecoveryContext } from './context.ts';
 
 /** The shortest delay that an account lets its owners set. */
@@ -91,4 +91,14 @@ export async function findAccounts(ctx: AddressContext, attestation: unknown): P
   const isRecoverable = (account: string, i: number) =>
     guarded[i]?.guardian === address && guarded[i].commitment === guardian.commit(account, identifier);
   return accounts.filter(isRecoverable).slice(0, ACCOUNTS_MAX);
+}
+
+/** The address that a commitment names: as it was noted when the commitment was made, else by a registration. */
+export async function findAddress(ctx: GuardianContext, account: string, commitment: string): Promise<string | null> {
+  const { config, db, guardian } = ctx;
+  const [row] = await db.read(selectAddress({ chainId: config.chainId, account, commitment }));
+  const noted = String(row?.['identifier'] ?? '');
+  if (noted !== '') return noted;
+  const registered = await addressesOfAccount(ctx, account);
+  return registered.find((identifier) => guardian.commit(account, identifier) === commitment) ?? null;
 }

@@ -3,10 +3,10 @@ import { type GuardedAccount, isUnchanged, readGuardedAccount } from '../chain/g
 import { isRangeRefused } from '../chain/log-range.ts';
 import { readBlockNumber } from '../chain/receipts.ts';
 import { type RecoveryEvent, readProposals } from '../chain/recovery-events.ts';
+import { findAddress } from './address.ts';
 import { recallAddresses, selectGuarded } from './address-store.ts';
 import { insertForeign, reopenRecovery } from './change-store.ts';
 import type { ChainView, GuardianContext } from './context.ts';
-import { findAddress } from './find-address.ts';
 import { NO_LABEL, selectByNumber, selectOpen, toRecovery } from './store.ts';
 import { guardiansIn, movePosition, positionIn, selectPositions } from './watch-store.ts';
 

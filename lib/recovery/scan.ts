@@ -2,9 +2,9 @@ import { findDeployment } from '../chain/blocks.ts';
 import { findGuardedAccount } from '../chain/guarded-account.ts';
 import { readNamedGuardians } from '../chain/guardian-sets.ts';
 import { type BlockRange, LOG_RANGE_BLOCKS_MAX } from '../chain/log-range.ts';
+import { findAddress } from './address.ts';
 import { dropUnknown, noteGuarded } from './address-store.ts';
 import type { ChainView, GuardianContext } from './context.ts';
-import { findAddress } from './find-address.ts';
 import { movePosition, positionIn, selectPositions } from './watch-store.ts';
 
 /** Ranges of blocks that one turn reads: recoveries are followed between two turns. */

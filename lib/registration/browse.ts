@@ -1,10 +1,9 @@
 import { type Browsed, type BrowseQuery, browse, exportRows } from '../db/browse.ts';
-import { columnsAre } from '../db/newest-first.ts';
+import { columnsAre, type NewestFirst } from '../db/newest-first.ts';
 import { auditExport, type ExportFormat } from '../events/exports.ts';
 import type { Channel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import { REGISTRATIONS_LIST } from './list-store.ts';
-import { type ShownRegistration, shownRows } from './shown.ts';
+import { type ShownRegistration, shownRows } from './operator.ts';
 import type { RegistrationStatus } from './store.ts';
 
 /** The columns of an export. */
@@ -61,3 +60,12 @@ async function* shownSteps(steps: Awaited<ReturnType<typeof exportRows>>['steps'
 function conditionOf({ channel, status, app }: RegistrationFilter) {
   return columnsAre({ channel, status, app });
 }
+
+/** Registrations, newest first. */
+const REGISTRATIONS_LIST: NewestFirst = {
+  table: 'registrations',
+  index: 'registrations_by_time',
+  at: 'registered_at',
+  tie: 'id',
+  lowest: 0,
+};

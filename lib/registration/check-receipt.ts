@@ -2,12 +2,11 @@ import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
 import { VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { readBlock } from '../chain/blocks.ts';
-import { hasCode } from '../chain/has-code.ts';
-import { CONFIRMATION_FINAL_DEPTH_BLOCKS } from '../chain/next-check.ts';
+import { hasCode } from '../chain/contract-call.ts';
 import type { ShownKeys } from '../chain/owner-keys.ts';
-import { readReceipt } from '../chain/receipts.ts';
+import { CONFIRMATION_FINAL_DEPTH_BLOCKS, readReceipt } from '../chain/receipts.ts';
 import { controllerIn } from '../chain/registration-event.ts';
-import { type DidEntry, readDidEntry, readIsRightful, type Told } from '../chain/registry-views.ts';
+import { type DidEntry, type RegistryAnswer, readDidEntry, readIsRightful } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { agreed, readCommonHead, type Witnessed } from '../chain/witness.ts';
 import { didNames } from '../identity/did.ts';
@@ -87,7 +86,7 @@ export async function checkStored(
 }
 
 /** The entry of a DID now; none where the registry does not say. */
-async function readEntry(ctx: Chain, { didHash }: RegistrationClaim): Promise<Told<DidEntry>> {
+async function readEntry(ctx: Chain, { didHash }: RegistrationClaim): Promise<RegistryAnswer<DidEntry>> {
   const registry = ctx.config.didRegistryAddress;
   return registry ? readDidEntry({ ...ctx, registry }, didHash) : undefined;
 }

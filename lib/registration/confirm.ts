@@ -2,7 +2,7 @@ import type { Aliases } from '../aliases/aliases.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
-import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
+import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/receipts.ts';
 import { agreed, readCommonFinal, readCommonHead } from '../chain/witness.ts';
 import type { Statement } from '../db/database.ts';
 import { didNames } from '../identity/did.ts';

@@ -1,7 +1,6 @@
 import { rpcError, VaultError } from '../base/error.ts';
 import { keyInCode } from '../chain/account-key.ts';
-import { toQuantity } from '../chain/contract-call.ts';
-import { readCode } from '../chain/has-code.ts';
+import { readCode, toQuantity } from '../chain/contract-call.ts';
 import { readShownKeys } from '../chain/owner-keys.ts';
 import { readDidEntry } from '../chain/registry-views.ts';
 import type { ChainReader } from '../chain/rpc.ts';

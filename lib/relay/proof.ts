@@ -1,6 +1,6 @@
 import { VaultError } from '../base/error.ts';
 import { readBlock } from '../chain/blocks.ts';
-import { hasCode } from '../chain/has-code.ts';
+import { hasCode } from '../chain/contract-call.ts';
 import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
 import { controllerIn, findRegistration, type RegistrationPlace } from '../chain/registration-event.ts';
 import { isRegistered } from '../chain/registry.ts';

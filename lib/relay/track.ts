@@ -1,13 +1,17 @@
 import { raiseFees } from '../chain/fees.ts';
-import { CONFIRMATION_FINAL_DEPTH_BLOCKS, nextCheckAt } from '../chain/next-check.ts';
-import { readReceipt, type TransactionReceipt } from '../chain/receipts.ts';
+import {
+  CONFIRMATION_FINAL_DEPTH_BLOCKS,
+  nextCheckAt,
+  readReceipt,
+  type TransactionReceipt,
+} from '../chain/receipts.ts';
 import { isRegistered } from '../chain/registry.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import { readCommonFinal } from '../chain/witness.ts';
 import { mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
-import { RELAY_SETTLED_BLOCKS, readSettledNonce } from './settled-nonce.ts';
-import { endDone, endRefused } from './end-relay.ts';
 import { registrationOf, simulateRelay } from './contract-calls.ts';
+import { endDone, endRefused } from './end-relay.ts';
+import { RELAY_SETTLED_BLOCKS, readNonceAtDepth } from './nonce-at-depth.ts';
 import { findDone, isCanonical, isRegistryMissing, isShown } from './proof.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, noopAttempt, type Relayer, recordOutcome } from './transactions.ts';
@@ -109,7 +113,7 @@ async function reopen(relayer: Relayer, { head }: SignerState, relay: RelayRow):
  * may be late.
  */
 async function recover(relayer: Relayer, state: SignerState, relay: RelayRow, nonce: number): Promise<boolean> {
-  const deep = await readSettledNonce(relayer, state, RELAY_SETTLED_BLOCKS);
+  const deep = await readNonceAtDepth(relayer, state, RELAY_SETTLED_BLOCKS);
   if (deep === undefined || deep <= nonce) return false;
   const why = { reason: 'nonce_spent_elsewhere' };
   const done = await findDone(relayer, relay);

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { worstFailure } from '../base/error.ts';
-import { hasCode } from '../chain/has-code.ts';
+import { hasCode } from '../chain/contract-call.ts';
 import { readSignerState, type SignerState } from '../chain/signer-state.ts';
 import { RELAY_LOW_BALANCE_TIMES_MIN } from '../constants.ts';
 import { catchUp, closeGap } from './nonce.ts';

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { browseRegistrations, exportRegistrations, REGISTRATION_COLUMNS } from '../../lib/registration/browse.ts';
-import { readRegistration } from '../../lib/registration/detail.ts';
-import { findRegistrations } from '../../lib/registration/list.ts';
-import { REGISTRATION_STATUSES } from '../../lib/registration/shown.ts';
-import { undoClaim } from '../../lib/registration/undo.ts';
+import {
+  findRegistrations,
+  REGISTRATION_STATUSES,
+  readRegistration,
+  undoClaim,
+} from '../../lib/registration/operator.ts';
 import { RegistrationDetail, Registrations, RegistrationUndone } from '../answers/registrations.ts';
 import { credentialIdText, didText, identifierText } from '../fields.ts';
 import { optional, required } from '../http/fields.ts';

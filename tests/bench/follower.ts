@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
-import { TOPICS } from '../../lib/chain/topics.ts';
+import { TOPICS } from '../../lib/chain/followed-contracts.ts';
 import { createVault } from '../../routes/index.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 

@@ -9,7 +9,7 @@ import * as clock from '../../lib/base/clock.ts';
 import * as random from '../../lib/base/random.ts';
 import * as bundlerClient from '../../lib/bundler/client.ts';
 import * as methods from '../../lib/bundler/methods.ts';
-import * as nextCheck from '../../lib/chain/next-check.ts';
+import * as nextCheck from '../../lib/chain/receipts.ts';
 import * as rpc from '../../lib/chain/rpc.ts';
 import { type Config, readConfig } from '../../lib/config/config.ts';
 import * as secretParsers from '../../lib/config/secret-parsers.ts';
@@ -24,7 +24,7 @@ import * as passkey from '../../lib/identity/passkey.ts';
 import * as health from '../../lib/monitoring/health.ts';
 import * as confirm from '../../lib/registration/confirm.ts';
 import * as relayRequest from '../../lib/registration/relay-request.ts';
-import * as settledNonce from '../../lib/relay/settled-nonce.ts';
+import * as nonceAtDepth from '../../lib/relay/nonce-at-depth.ts';
 import * as relay from '../../lib/relay/relay.ts';
 import * as sign from '../../lib/relay/sign.ts';
 import * as track from '../../lib/relay/track.ts';
@@ -66,7 +66,7 @@ const limit = {
   ...relayRequest,
   ...relay,
   ...sign,
-  ...settledNonce,
+  ...nonceAtDepth,
   ...track,
   ...worker,
   ...bundlerRoute,

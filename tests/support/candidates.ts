@@ -1,6 +1,6 @@
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
 import { accountFactoryAbi, didRegistryAbi } from '../../contracts/abi.ts';
-import { TOPICS } from '../../lib/chain/topics.ts';
+import { TOPICS } from '../../lib/chain/followed-contracts.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';

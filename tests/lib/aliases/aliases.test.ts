@@ -8,7 +8,7 @@ import {
   createAliases,
   createAliasFacts,
 } from '../../../lib/aliases/aliases.ts';
-import { sourceOf } from '../../../lib/chain/followed.ts';
+import { sourceOf } from '../../../lib/chain/followed-contracts.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { createContext } from '../../../lib/context.ts';
 import type { Row } from '../../../lib/db/database.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { AbiEvent, AbiParameters } from 'ox';
+import { accountFactoryAbi, didRegistry2Abi } from '../../../contracts/abi.ts';
 import { VaultError } from '../../../lib/base/error.ts';
 import { UpstreamError } from '../../../lib/base/http-client.ts';
-import { accountFactoryAbi, didRegistry2Abi } from '../../../contracts/abi.ts';
+import { TOPICS } from '../../../lib/chain/followed-contracts.ts';
 import { RpcError } from '../../../lib/chain/json-rpc.ts';
 import { isRangeRefused } from '../../../lib/chain/log-range.ts';
-import { TOPICS } from '../../../lib/chain/topics.ts';
 import { createContext } from '../../../lib/context.ts';
 import { readEvents } from '../../../lib/indexer/logs.ts';
 import { failureOf } from '../../support/secrecy.ts';

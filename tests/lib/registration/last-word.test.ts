@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { TOPICS } from '../../../lib/chain/topics.ts';
+import { TOPICS } from '../../../lib/chain/followed-contracts.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, startRelayChain } from '../../support/candidates.ts';

@@ -1,6 +1,6 @@
 import { Hash, Hex } from 'ox';
 import { BEFORE_EXECUTION, TRANSFER_EVENT, USER_OPERATION_EVENT } from '../../../client/operations.ts';
-import { TOPICS } from '../../../lib/chain/topics.ts';
+import { TOPICS } from '../../../lib/chain/followed-contracts.ts';
 import type { ChainRpc } from '../../../scripts/dev-stack/chain.ts';
 import type { Lie } from '../liar.ts';
 import type { NodeCall } from '../node-faults.ts';

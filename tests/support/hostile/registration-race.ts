@@ -1,5 +1,5 @@
 import { Address, Hex } from 'ox';
-import { TOPICS } from '../../../lib/chain/topics.ts';
+import { TOPICS } from '../../../lib/chain/followed-contracts.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { controllerOf } from './chain-truth.ts';
