@@ -170,7 +170,7 @@ function everyMinute(task: Task): Task {
   };
 }
 
-/** The clean-up; it takes along the minute's counters, and at first the keys the process has started with. */
+/** Deletes old rows; also stores the minute's counters and, once, which keys are in use. */
 function createSweep(): Task {
   let hasRecorded = false;
   return async (ctx) => {

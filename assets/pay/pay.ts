@@ -121,7 +121,7 @@ export async function approve(payment: Payment, given: Quote, world: World): Pro
     versions: [{ kind: 'pay', ...signed }],
     receipt: receiptOf(payment, given.token, enclave),
   });
-  // Of two tabs the one that comes second goes on with what the first has signed, also if that is another account's.
+  // A second tab continues the payment that the first tab signed, even from another account.
   return submit(record, channel);
 }
 

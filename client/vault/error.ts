@@ -5,12 +5,12 @@ const HINTS = {
   vault_too_old: 'The vault is older than this client. Load its own client.js.',
   not_loaded: 'A part of the client did not load. Does your CSP allow it?',
   no_operator_secret: 'Give createClient the operatorSecret.',
-  cancelled: 'Given up. Nothing was registered or paid.',
+  cancelled: 'Cancelled. Nothing was registered or paid.',
   passkeys_unavailable:
     'No passkeys here. Open the page over https, in the browser itself, in no frame of another site.',
   passkey_refused:
     'The person refused, waited too long, or has no such passkey here. Ask again, or with restart if it is lost.',
-  passkey_unsupported: 'It makes no passkey of ES256 with a PIN or biometrics. Use another device.',
+  passkey_unsupported: 'This device cannot make ES256 passkeys with a PIN or biometrics.',
   rp_id_refused: "The browser refuses this page the vault's RP ID. See RP_IDS and RELATED_ORIGINS.",
   not_offered: 'This vault does not offer it.',
   not_confirmed_yet: 'It is on its way. Look again later.',

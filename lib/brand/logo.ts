@@ -27,10 +27,10 @@ export function readLogo(bytes: Uint8Array): Logo | { readonly problem: string }
   // As an image, a browser shows nothing else.
   if (!/\sxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(root))
     return { problem: 'has no xmlns="http://www.w3.org/2000/svg" in its first tag' };
-  return isWellFormedXml(text) ? { type: 'image/svg+xml', bytes: own } : { problem: 'is no well-formed XML' };
+  return isWellFormedXml(text) ? { type: 'image/svg+xml', bytes: own } : { problem: 'is not well-formed XML' };
 }
 
-/** What an image needs not, and an attacker might. */
+/** Content that a logo does not need and that could attack. */
 const ACTIVE: readonly (readonly [string, RegExp])[] = [
   ['a document type or entities', /<!(?:DOCTYPE|ENTITY)/i],
   ['scripts', /<(?:[\w-]+:)?script/i],

@@ -3,10 +3,10 @@ import { HOUR_MS } from '../base/clock.ts';
 import { rpcError } from '../base/error.ts';
 import { readBlockTime } from './blocks.ts';
 import { addressWord, readForm, readQuantity, toQuantity } from './contract-call.ts';
+import { TOPICS } from './followed-contracts.ts';
 import { isRangeRefused } from './log-range.ts';
 import type { TransactionReceipt } from './receipts.ts';
 import type { ChainReader } from './rpc.ts';
-import { TOPICS } from './followed-contracts.ts';
 
 /** The controller that a receipt's events give a DID, 0x-hex; undefined if the registry says nothing of the DID. */
 export function controllerIn(
@@ -82,7 +82,7 @@ async function findBlockAt(chain: ChainReader, ms: number, end: number): Promise
   return low;
 }
 
-/** The newest event of a range. What does not fit the question is no answer. */
+/** The newest event of a range. Logs that do not match the filter are ignored. */
 async function readPlace(
   chain: ChainReader,
   { registry, didHash, controller }: RegisteredDid,

@@ -84,7 +84,7 @@ function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, langua
   return { subject: sentences.subject, parts: [{ kind: 'code', text: code }, ...sentences.parts, ...another] };
 }
 
-/** The operator reads it, as English as the console. */
+/** For the operator, so in English. */
 const TEST_LETTER: Letter = {
   subject: 'Test: this vault can send mail',
   parts: [

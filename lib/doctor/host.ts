@@ -45,7 +45,7 @@ export interface Examined {
   readonly stored?: (() => Promise<StoredFacts | undefined>) | undefined;
 }
 
-/** What asks others, with metrics of its own: what the doctor asks is no work of the vault. */
+/** HTTP client with its own metrics, so the doctor's calls are not counted as the vault's. */
 export interface Outside {
   readonly fetch: Fetch;
   readonly clock: Clock;

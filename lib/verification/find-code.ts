@@ -11,14 +11,14 @@ export interface RefusedCheck {
   readonly attemptsRemaining?: number;
 }
 
-/** The one code that a check is judged against, and what the caller hears of a wrong one that is not its own. */
+/** The one code that a check is judged against, and the answer to a wrong guess at somebody else's code. */
 export interface Target {
   readonly code: StoredCode;
   readonly role: CheckRole;
   readonly otherwise: RefusedCheck;
 }
 
-/** A client that did not ask for a code hears the same of none, an expired, a used and a wrong one. */
+/** A client that did not ask for a code gets this answer whether there is no code, an expired, used or wrong one. */
 export const STRANGERS_VERDICT: RefusedCheck = { verified: false, message: 'Incorrect code' };
 const EXPIRED: RefusedCheck = { verified: false, message: 'Code expired' };
 const NOTHING_SENT: RefusedCheck = { verified: false, message: 'No code was sent' };

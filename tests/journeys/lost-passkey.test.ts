@@ -185,7 +185,9 @@ if (chromium) {
       expect(await part(tried.page, 'setup-notice')).toContain('Please confirm once more');
       await press(tried.page, 'find');
       await tried.page.waitForFunction(() =>
-        document.getElementById('setup-notice')?.textContent?.includes('This passkey does not open its account now.'),
+        document
+          .getElementById('setup-notice')
+          ?.textContent?.includes('This passkey does not work for this account now.'),
       );
       expect(await tried.received()).toBe(0n);
       expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(here) }]);

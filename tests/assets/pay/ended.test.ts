@@ -18,7 +18,7 @@ describe('its time', () => {
     const window = await pages.approved(person, order);
     await window.awaitsBlock();
     vault.shows = 'late';
-    expect(await window.shows('pending')).toContain('Its time is over.');
+    expect(await window.shows('pending')).toContain('Time is up.');
     vault.shows = 'ended';
     expect(await window.shows('problem')).toContain('It can no longer be paid');
     await window.press('leave');
@@ -95,7 +95,7 @@ describe('its time', () => {
   test('a transfer that reverts in its block: said once it is final, and not to be tried again', async () => {
     vault.shows = 'reverting';
     const window = await pages.approved(person);
-    expect(await window.shows('pending')).toContain('A block has it, and nothing was paid.');
+    expect(await window.shows('pending')).toContain('The payment failed, and nothing was paid.');
     vault.shows = 'reverted';
     expect(await window.shows('problem')).toContain('The payment failed\nNothing was paid.');
     expect(window.canPress('retry')).toBe(false);

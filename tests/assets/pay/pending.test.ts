@@ -65,11 +65,14 @@ describe('a payment that is not confirmed, by what the vault shows of it', () =>
   });
 
   test.each([
-    ['late', 'Its time is over. This page says that nothing was paid once that is final.'],
-    ['voiding', 'A block has it, and nothing was paid. This page says so once that is final.'],
-    ['reverting', 'A block has it, and nothing was paid. This page says so once that is final.'],
-    ['searching', 'A block has an operation with its number. This page is looking for it.'],
-    ['unclear', 'A block has it, but a transfer of this amount cannot be seen here. Ask the shop.'],
+    ['late', 'Time is up. We are checking that nothing was paid.'],
+    ['voiding', 'The payment failed, and nothing was paid. We are waiting for the network to make that final.'],
+    ['reverting', 'The payment failed, and nothing was paid. We are waiting for the network to make that final.'],
+    [
+      'searching',
+      'The network has processed something from your account. We are checking whether it was this payment.',
+    ],
+    ['unclear', 'The network has processed it, but this page cannot see a transfer of this amount. Ask the shop.'],
   ] as const)('%s: nothing can be done, and it is said what is seen', (name, words) => {
     for (const isSlow of [false, true])
       for (const answer of [TAKEN, REFUSED, LOST])
@@ -142,7 +145,7 @@ test.each([
   ['The request ends too soon to sign for it again.', new EndedError()],
   ['There is not enough in this account for that.', new LacksError()],
   ['The network cannot be reached. Try again in a moment.', new UnreachableError('away')],
-  ['This passkey does not open its account now. Nothing was signed.', new NoAccountError()],
+  ['This passkey does not work for this account now. Nothing was signed.', new NoAccountError()],
   [
     'The network fee is too high. It is more than the operator of this vault allows. Nothing was paid. Try again later.',
     new FeeBoundError('Up to 1 ETH'),

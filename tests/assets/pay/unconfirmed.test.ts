@@ -119,7 +119,7 @@ describe('what trying again runs into', () => {
     const address = person.account.toLowerCase();
     vault.accounts.set(address, { ...vault.accounts.get(address), pubKeyX: other, pubKeyY: other, keys });
     await window.press('again');
-    expect(window.text('pending-notice')).toBe('This passkey does not open its account now. Nothing was signed.');
+    expect(window.text('pending-notice')).toBe('This passkey does not work for this account now. Nothing was signed.');
     expect(vault.sent).toHaveLength(1);
   });
 });

@@ -121,7 +121,7 @@ describe('another device, which knows nothing of the payment', () => {
   test('says so where something else has used the number of the order', async () => {
     vault.bundler = () => used;
     for (const [shows, words] of [
-      ['reverted', 'Your account used the number of this request for something else.'],
+      ['reverted', 'Another transaction from your account took this payment’s place.'],
       ['searching', 'It cannot be paid twice from your account. Nothing was signed now.'],
     ] as const) {
       vault.shows = shows;

@@ -179,7 +179,7 @@ describe('a logo', () => {
       SVG.replace('<path', 'a & b<path'),
       `${SVG}${SVG}`,
       `${SVG}more`,
-    ].map((text) => [`not well formed: ${text}`, text, 'is no well-formed XML'] as const),
+    ].map((text) => [`not well formed: ${text}`, text, 'is not well-formed XML'] as const),
     [
       'a large file',
       `<svg>${' '.repeat(33_000)}</svg>`,
