@@ -83,7 +83,7 @@ const NONE = new Uint8Array();
 
 /**
  * The name of the type, and all types in the order of EIP-712, in which those that a type refers to are sorted. Throws
- * a `TypeError` for what is no such list.
+ * a `TypeError` for anything else.
  */
 function sortedTypes(type: string): readonly [name: string, types: string] {
   const all = type.match(/[^()]+\([^()]*\)/g) ?? [];

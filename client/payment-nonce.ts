@@ -14,7 +14,7 @@ export function paymentName({ origin, frame = origin, id }: OrderName): string {
 
 /**
  * The nonce of a payment's user operation, a 0x quantity: number 0 of the order's own sequence. The EntryPoint accepts
- * it once from an account, over all tabs, devices and bundlers. Throws a `TypeError` for an origin that is none.
+ * it once from an account, over all tabs, devices and bundlers. Throws a `TypeError` for an invalid origin.
  */
 export async function paymentNonce({ origin, frame, id }: OrderName): Promise<`0x${string}`> {
   return nonceOf(paymentName({ origin: originOf(origin), frame: frame && originOf(frame), id }));

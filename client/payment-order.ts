@@ -30,7 +30,7 @@ export interface Order {
   readonly nonce: bigint;
 }
 
-/** Throws a `TypeError` for what is no order. */
+/** Throws a `TypeError` for an invalid order. */
 export async function readOrder(order: PaymentOrder): Promise<Order> {
   const { id, to, token, amount, chainId } = order;
   const isNamed = typeof id === 'string' && id !== '';
@@ -49,7 +49,7 @@ export interface Claim {
   readonly account: string | undefined;
 }
 
-/** Undefined for what is no receipt: a stranger wrote it, and any value may be anything. */
+/** Undefined for anything but a receipt: a stranger wrote it, so any value may be of any type. */
 export function readClaim(receipt: unknown): Claim | undefined {
   const { userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
   const isClaim = isHash(userOpHash) && isAbsentOr(isHash, txHash) && isAbsentOr(isAddress, account);

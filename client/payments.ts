@@ -71,7 +71,7 @@ const SEARCH_BLOCKS = 1_000;
 
 /**
  * Whether an order was paid, by what your own node shows: the URL of its JSON-RPC, or a function that asks it. Throws
- * a `NodeError` where it cannot be asked or is on another chain, and a `TypeError` for an order that is none.
+ * a `NodeError` where it cannot be asked or is on another chain, and a `TypeError` for an invalid order.
  */
 export async function verifyPayment(
   receipt: PaymentReceipt,

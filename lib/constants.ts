@@ -36,7 +36,7 @@ export const WRONG_GUESSES_MAX = 20;
 export const PASS_GUESSES_MAX = 20;
 /** Codes of one identifier that passes may send in an hour. */
 export const PASS_SENDS_MAX = 5;
-/** Codes that passes may send for one client in a day: passes for many mailboxes of one's own are no way round. */
+/** Codes that passes may send for one client in a day: passes for many mailboxes of one's own do not get around it. */
 export const PASS_SENDS_PER_IP_MAX = 50;
 
 /** The longest text of a request that has no length of its own, in UTF-16 code units. */

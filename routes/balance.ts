@@ -17,7 +17,7 @@ export const balanceRoutes = [
   get('/api/balance', {
     summary: 'What an address holds of ether or USDC',
     limit: 'proxy',
-    // The account is judged last, so its form is no matter of its field.
+    // The account is judged last, so its field accepts any form.
     fields: { account: required(v.string()), token: required(tokenName), chainId: required(v.string()) },
     answers: { 200: Balance },
     errors: ['rpc_error'],

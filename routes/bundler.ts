@@ -36,7 +36,7 @@ export const bundlerRoutes = [
   }),
 ] as const satisfies readonly Route[];
 
-/** A status of its own is left to what is no JSON-RPC, and to a method off the list. */
+/** Only a body that is not JSON-RPC, and a method off the list, get a status of their own. */
 const STATUS: { readonly [Code in ErrorCode]?: number } = {
   parse_error: 400,
   invalid_request: 400,
@@ -62,7 +62,7 @@ const UNANSWERED: ReadonlySet<ErrorCode> = new Set(['bundler_error', 'bundler_ti
 /** Who asks: the app of the events, and the key that limits count under. */
 type Caller = Pick<Call<unknown>, 'ctx' | 'app' | 'client'>;
 
-/** One request alone. Clients drop the body of any status but 200. Throws what is no refusal but a fault of ours. */
+/** One request alone. Clients drop the body of any status but 200. Rethrows faults of ours; refusals are answered. */
 async function answerCall({ ctx, app, client }: Caller, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {

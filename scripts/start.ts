@@ -59,7 +59,7 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   await mkdir(WORLD, { recursive: true });
   const devStack = await startDevStack(WORLD, say, stop);
   const port = freeOr(VAULT_PORT) || freePort();
-  // By name, as the console and passkeys have it: a passkey belongs to a host, and an address is none.
+  // By name, as the console and passkeys have it: a passkey belongs to a host name, not to an address.
   const origin = `http://localhost:${port}`;
   const { inbox } = devStack;
   const shop = await startShop({

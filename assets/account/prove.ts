@@ -46,7 +46,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   } catch (error) {
     // The field is where a wrong address is mended.
     if (error instanceof VaultRefusal && /^Invalid/.test(error.code))
-      return fault('email', word('This is no email address.'));
+      return fault('email', word('Enter an email address.'));
     throw error;
   }
   const sentAt = Date.now();

@@ -47,7 +47,7 @@ export const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
   proof_invalid: ['The passkey’s signature was not accepted', 'Try again. If it stays so, use another browser.'],
 };
 
-/** What is no refusal of the vault's. */
+/** Problems other than refusals by the vault. */
 export const PROBLEMS = {
   down: ['The vault cannot be reached', 'Nothing has changed. Check your connection, then try again.'],
   fee_bound: [

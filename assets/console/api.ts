@@ -24,7 +24,7 @@ export interface Api {
   post(path: string, body: Readonly<Record<string, unknown>>, timeoutMs?: number): Promise<unknown>;
   /** A file, and the query of the one that has the rest. */
   file(path: string, query: URLSearchParams): Promise<{ readonly file: Blob; readonly next: URLSearchParams | null }>;
-  /** A token for all channels of the app; in place of one that is still good it is no news for the audit channel. */
+  /** A token for all channels of the app. Replacing one that is still good makes no event in the audit channel. */
   mint(app: string, renews: string | null): Promise<Minted>;
 }
 

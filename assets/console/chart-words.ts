@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<Record<Counted, readonly (readonly [string, string])[]>
     ['registrations.submitted', 'begun'],
     ['registrations.failed', 'failed'],
   ],
-  errors: [['requests.4xx', 'requests refused (4xx), which is no error of the vault']],
+  errors: [['requests.4xx', 'requests refused (4xx), which are not errors of the vault']],
 };
 
 /** The charts of a history: every figure, word and bar is of the same span. */

@@ -8,7 +8,7 @@ export interface Question {
   readonly action: string;
 }
 
-/** Asks before something that cannot be undone. Escape and Cancel, which has the focus, are no. */
+/** Asks before something that cannot be undone. Escape and Cancel mean no; Cancel has the focus. */
 export function confirmed({ title, text, action }: Question): Promise<boolean> {
   const cancel = make('button', { type: 'button', autofocus: '' }, 'Cancel');
   const go = make('button', { type: 'button', class: 'danger' }, action);

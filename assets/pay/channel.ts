@@ -115,7 +115,7 @@ async function fromWorker(key: string): Promise<Channel> {
       expiresAt: given.expiresAt,
     },
     commit: async () => (await ask('commit', 'committed')) !== undefined,
-    // Browsers take one answer, and a payment on its way is none.
+    // Browsers take one answer, and a pending payment is not an answer.
     pending: () => undefined,
     answer: (details) => say('answer', { details }),
     cancel: (reason) => say('cancel', { reason }),

@@ -30,7 +30,7 @@ export function addressOf(address: Hex, { keccak256 }: Hashes): Hex {
   return checksum(address.slice(2), keccak256);
 }
 
-/** The unit of amounts of a token. An unlisted token's own name is none. */
+/** The unit of amounts of a token. The name that an unlisted token gives itself is not used. */
 export function unitOf({ symbol, listed }: Token): string {
   return listed ? symbol : word('units of an unknown token');
 }

@@ -145,7 +145,7 @@ async function drop(key: string, type: 'aborted' | 'expired' | 'gone'): Promise<
   if (known?.client !== undefined) (await scope.clients.get(known.client))?.postMessage({ type, key });
 }
 
-/** A shop may set an earlier end by `data.expires`; the confirm page says what is wrong with one that is no time. */
+/** A shop may set an earlier end by `data.expires`; the confirm page explains what is wrong with an invalid time. */
 function expiryOf(data: unknown): number {
   const { expires } = (data ?? {}) as { readonly expires?: unknown };
   const asked = typeof expires === 'string' ? Date.parse(expires) : Number.NaN;

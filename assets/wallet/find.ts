@@ -175,7 +175,7 @@ function readBalances(address: Hex, { config, tokens = [] }: Search): Promise<bi
       readToken(token, address).then(
         ({ balance }) => balance,
         (error) => {
-          // A shop may name an address that is no token.
+          // A shop may name an address that is not a token.
           if (error instanceof RefusedError) return 0n;
           throw error;
         },

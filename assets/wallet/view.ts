@@ -80,7 +80,7 @@ export function fault(id: string, text: string | undefined, into = `${id}-fault`
 
 /**
  * Calls `act` with the code in a field of six digits, with the sixth one that is typed, pasted or filled in by the
- * browser. What is no digit goes.
+ * browser. Everything but digits is removed.
  */
 export function onCode(id: string, act: (code: string) => void): void {
   const input = field(id);

@@ -80,7 +80,7 @@ export function loadPart<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for a text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

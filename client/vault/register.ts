@@ -3,8 +3,8 @@ import { fault, isPassing, VaultClientError } from './error.ts';
 import { canRegister } from './passkeys.ts';
 import { prepare } from './prepare.ts';
 import type { Progress, Subject } from './progress.ts';
-import { type Registration, submit } from './submit.ts';
 import type { Proving, RegisterStep, Registrar, RegistrationRun } from './registration-run.ts';
+import { type Registration, submit } from './submit.ts';
 
 /** What is registered. A handle takes no code. */
 export type RegisterSubject =
@@ -67,7 +67,7 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
   }
 }
 
-/** Whether the vault has said no to the request. A proxy's page, or the vault's own trouble, is no such word. */
+/** Whether the vault refused the request. A proxy's page, or the vault's own trouble, is not a refusal. */
 function isRefusal(error: unknown): error is VaultClientError {
   if (!(error instanceof VaultClientError) || error.error === 'unexpected_answer' || isPassing(error)) return false;
   return error.status >= 400 && error.error !== IN_USE;

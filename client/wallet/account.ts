@@ -52,7 +52,7 @@ export function factoryOf({ factory, factory2 }: Factories, kind: AccountKind): 
 /** A key as an old record may lack it. */
 type KnownKey = Pick<Account, 'x' | 'y'>;
 
-/** Which of the account's keys this is; undefined if it is none of them. */
+/** Which of the account's keys this is; undefined for any other key. */
 export function indexOf({ keys }: Pick<AccountState, 'keys'>, key: KnownKey): number | undefined {
   return keys.find((one) => isSame(one, key))?.index;
 }

@@ -110,7 +110,7 @@ export function withGas(operation: Operation, given: unknown): Operation {
   for (const name of record['paymaster'] ? [...GAS_LIMITS, ...PAYMASTER] : GAS_LIMITS) {
     const value = record[name] ?? undefined;
     if (value === undefined) continue;
-    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) throw new TypeError(`${name} is no hex`);
+    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) throw new TypeError(`${name} is not hex`);
     taken[name] = value;
   }
   for (const name of ['callGasLimit', 'verificationGasLimit'] as const) {

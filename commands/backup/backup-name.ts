@@ -30,7 +30,7 @@ export function writeName({ vault, number, time, registrations }: Omit<BackupNam
   return `vault-${vault}-${String(number).padStart(6, '0')}-${timeInName(time)}-${registrations}.backup`;
 }
 
-/** Reads a name; undefined if it is none of a backup's. */
+/** Reads a name; undefined for any other name. */
 export function readName(name: string): BackupName | undefined {
   const [, vault = '', number, day, hour, minute, second, registrations] = NAME.exec(name) ?? [];
   const time = Date.parse(`${day}T${hour}:${minute}:${second}Z`);

@@ -23,8 +23,8 @@ export function erasuresOf(config: Config, path: string | undefined): ReadonlyMa
 }
 
 /**
- * Those of a file; none where it is no database of this release. Its journal mode stays: changed here, a restore that
- * is killed would leave a journal beside the file.
+ * Those of a file; none for anything but a database of this release. It keeps the journal mode: a restore that changed
+ * it and was killed would leave a journal beside the file.
  */
 function erasuresIn(path: string): readonly Erasure[] {
   if (!existsSync(path)) return [];

@@ -76,7 +76,7 @@ function sizeWithLog(path: string): number {
   return statSync(path).size + (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** What a damaged database holds is no backup. */
+/** A copy of a damaged database is not a backup. */
 function describeCopy(draft: string): Pick<Manifest, 'schema' | 'rows'> {
   const connection = new Connection(draft, { readonly: true, strict: true });
   try {

@@ -56,7 +56,7 @@ export function flagOf(name: string): string {
   return `--${name.toLowerCase().replaceAll('_', '-')}`;
 }
 
-/** A word that is no flag goes to the command's first operand that has none yet. */
+/** A word that is not a flag becomes the command's next operand. */
 function takeOperand(options: Record<string, string>, own: readonly Option[], word: string): boolean {
   const operand = own.find((one) => isOperand(one) && options[one.name] === undefined);
   // A dash alone is an operand: standard input.

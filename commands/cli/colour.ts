@@ -9,7 +9,7 @@ export interface Output {
 
 /**
  * Whether to write in colour: on a terminal that is not dumb, unless `NO_COLOR` is set (no-color.org). `FORCE_COLOR`
- * wins over both, and 0 is no.
+ * wins over both, and 0 means no.
  */
 export function isColourful(
   output: Output = process.stdout,

@@ -21,7 +21,7 @@ export function takesValue({ written }: Option): boolean {
   return written.includes('<');
 }
 
-/** Whether it is no flag but a word that has its place on the command line. */
+/** Whether it is a positional word, not a flag. */
 export function isOperand({ written }: Option): boolean {
   return !written.startsWith('-');
 }

@@ -1,6 +1,6 @@
 import type { Environment, Output, Paint } from './colour.ts';
 
-/** Lines are as wide as the terminal, within what can be read; 80 where the output is no terminal. */
+/** Lines are as wide as the terminal, within what can be read; 80 where the output is not a terminal. */
 const WIDTH = 80;
 const WIDTH_MIN = 40;
 const WIDTH_MAX = 120;

@@ -50,7 +50,7 @@ export function judgeRoom(free: number, size: number, ageDays: number): Finding 
   return ok('disk', room);
 }
 
-/** Beyond ten years a forecast is none. */
+/** Beyond ten years no forecast is shown. */
 const DAYS_SHOWN_MAX = 3_650;
 
 /** What the numbers of `statfs` mean for a database (Linux, `linux/magic.h`); others are as good as any. */

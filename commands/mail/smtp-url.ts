@@ -47,7 +47,7 @@ function parameters(url: URL): { tls?: string; verify?: string } {
   const known = ['tls=required', 'tls=optional', 'verify=on', 'verify=off'];
   // An ignored misspelling would be an open door, or a mail server that nobody reaches.
   if (!given.every(([name, value]) => known.includes(`${name}=${value}`))) {
-    throw fault(`has a parameter that is none of ${known.join(', ')}`);
+    throw fault(`has a parameter other than ${known.join(', ')}`);
   }
   if (new Set(given.map(([name]) => name)).size !== given.length) throw fault('has a parameter twice');
   return Object.fromEntries(given);

@@ -20,7 +20,7 @@ const SIGNATURE_BYTES = 64;
 /** Before the 32 bytes of a public key in a SubjectPublicKeyInfo (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The key of a line `RW…`, or of a `.pub` file with its comment. Undefined if it is none. */
+/** The key of a line `RW…`, or of a `.pub` file with its comment. Undefined for anything else. */
 export function parseMinisignKey(text: string): MinisignKey | undefined {
   const line = text.trim().split('\n').at(-1) ?? '';
   const bytes = decoded(line, 2 + ID_BYTES + 32);
@@ -28,7 +28,7 @@ export function parseMinisignKey(text: string): MinisignKey | undefined {
   return { id: bytes.subarray(2, 2 + ID_BYTES), point: bytes.subarray(2 + ID_BYTES) };
 }
 
-/** What a `.minisig` file says. Undefined if it is none, or one of the old kind that signs the file itself. */
+/** What a `.minisig` file says. Undefined for anything else, and for the old kind that signs the file itself. */
 export function parseSignature(text: string): MinisignSignature | undefined {
   const [untrusted = '', signature = '', comment = '', ofComment = ''] = text.split('\n').map((line) => line.trimEnd());
   const bytes = decoded(signature, 2 + ID_BYTES + SIGNATURE_BYTES);

@@ -105,6 +105,6 @@ function explainListen(error: unknown, host: string, port: number, flag: string)
   if (code === 'EACCES')
     return `port ${port} needs privileges that this user lacks: choose a port above 1023 with ${flag}`;
   if (code === 'EADDRNOTAVAIL')
-    return `${host} is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them`;
+    return `${host} is not an address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them`;
   return `cannot listen on ${host} port ${port}: ${error instanceof Error ? error.message : error}`;
 }

@@ -91,7 +91,7 @@ function settingsInForce({ vars: flags, options }: Arguments, file: string): InF
     if (given.vars[name] !== value)
       throw new UsageError(`${file} is there and is not changed: set ${name} in it, and try again.`);
   const vars = isThere ? given.vars : { ...serviceDefaults(options['proxy'] !== undefined), ...given.vars };
-  // The vault makes the secret at its first start. Who sends codes is no matter of these files, and may come later.
+  // The vault makes the secret at its first start. These files do not say who sends codes, so that may come later.
   const later = { VAULT_SECRET: randomSecret(), ALLOW_LOG_DELIVERY: 'true' };
   const config = checkSettings({ vars: { ...later, ...vars }, sources: given.sources });
   if (config.port === 0) throw new UsageError('PORT is 0: a service needs a fixed port, such as --port 8787.');

@@ -34,7 +34,7 @@ export const SECOND_PORT = option(
   'the port of the second vault during an upgrade; by default PORT + 1',
 );
 
-/** Throws `UsageError` for what is no port. */
+/** Throws `UsageError` for an invalid port. */
 export function readSecondPort({ options }: Arguments, { port }: Pick<Config, 'port'>): number {
   const text = options[SECOND_PORT.name] ?? String(port + 1);
   const second = /^\d{1,5}$/.test(text) ? Number(text) : 0;

@@ -6,7 +6,7 @@ export const operatorFiles: OperatorFiles = {
   read(path, maxBytes) {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return undefined;
-    if (!stat.isFile()) throw new Error('it is no file');
+    if (!stat.isFile()) throw new Error('it is not a file');
     if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
     return readFileSync(path);
   },

@@ -40,7 +40,7 @@ export async function openServer(
   }
 }
 
-/** The URL of the server for requests that are no statements. */
+/** The URL of the server for requests other than statements. */
 export function requestUrl(url: string): string {
   return withoutSockets(url).replace(/^libsql:/i, /[?&]tls=0\b/.test(url) ? 'http:' : 'https:');
 }

@@ -52,7 +52,7 @@ export interface InviteRequest {
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /**
- * Makes an invite. Its token is in this answer alone: the vault keeps a digest. Throws 400 for an app that is none, and
+ * Makes an invite. Its token is in this answer alone: the vault keeps a digest. Throws 400 for an unknown app, and
  * for an address whose domain the settings refuse.
  */
 export async function createInvite(

@@ -13,7 +13,7 @@ export interface RefusedDomains {
   reload(): number | undefined;
 }
 
-/** Reads the file. Throws `ConfigError` where it is missing, too large, or has a line that is no domain. */
+/** Reads the file. Throws `ConfigError` where it is missing, too large, or has a line that is not a domain. */
 export function createRefusedDomains(
   { refusedMailDomainsFile: path }: Pick<Config, 'refusedMailDomainsFile'>,
   files: OperatorFiles | undefined,

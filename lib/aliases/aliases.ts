@@ -28,7 +28,7 @@ export interface AliasAnswer {
   readonly ledTo: string;
 }
 
-/** Of an identifier that is no handle: no chain decides it. */
+/** The answer for an email address or a phone number: no chain decides about it. */
 export const UNALIASED: AliasAnswer = { lead: 'none', ledTo: '' };
 
 /** How a question is asked. */

@@ -17,13 +17,13 @@ export interface LedTo {
   readonly ledTo: string;
   /** True of the alias by itself; else true of the question's DID only. */
   readonly isNamed: boolean;
-  /** False where the registry did not say, so that '' is no answer. */
+  /** False where the registry did not say: then '' does not mean that there is no alias. */
   readonly isTold: boolean;
 }
 
 /**
  * Asks the registry: `aliases`, and where it has no such function, `resolveAlias` held against `resolve` of the DID.
- * What neither tells is no alias. Throws 502 `rpc_error` when the node cannot be asked.
+ * Where neither names one, there is no alias. Throws 502 `rpc_error` when the node cannot be asked.
  */
 export async function readLedTo(at: RegistryAt, { aliasHash, didHash }: AliasQuestion): Promise<LedTo> {
   const named = await readAlias(at, aliasHash);

@@ -51,7 +51,7 @@ export function readBrandsFile(
   if (!isObject(file)) throw fault('names a file that is not a JSON object');
   const entries: Record<string, BrandEntry> = {};
   for (const [app, given] of Object.entries(file)) {
-    if (!apps.includes(app)) throw fault('names an app that is none of APPS');
+    if (!apps.includes(app)) throw fault('names an app that is not in APPS');
     const entry = v.safeParse(ENTRY, given);
     if (!entry.success) throw fault(`is wrong for the app ${app}: ${entry.issues[0].message}`);
     const { logo } = entry.output;

@@ -59,7 +59,7 @@ export function invalidParams(what: string): VaultError {
   return new VaultError('invalid_params', { message: `Invalid params: ${what}`, extra: { kind: 'invalid_params' } });
 }
 
-/** A quantity of an operation or of an upstream's answer, which may hold anything; undefined for what is none. */
+/** A quantity of an operation or of an upstream's answer, which may hold anything; undefined for anything else. */
 export function quantityOf(value: unknown): bigint | undefined {
   return typeof value === 'string' && FORMS.quantity.test(value) ? BigInt(value) : undefined;
 }

@@ -26,7 +26,7 @@ export function factoryOf(config: FactoryReader['config'], kind: AccountKind): A
   return kind === 1 ? config.hyperauthFactoryAddress : config.accountFactory2Address;
 }
 
-/** Our own factory of this kind at a known address, where there can be no other code; undefined for any other. */
+/** Our own factory of this kind at a known address, where no other code can be; undefined for any other address. */
 export function knownFactory(kind: AccountKind, factory: Address.Address): AccountFactory | undefined {
   return KNOWN_ACCOUNTS.find((one) => one.kind === kind && one.factory.toLowerCase() === factory.toLowerCase());
 }

@@ -21,8 +21,8 @@ export interface AccountKey {
 }
 
 /**
- * The address (EIP-55) at which our own factory creates an account, as its `getAddress` answers, even if the key is no
- * point of the curve. Throws `RangeError` for a factory or an implementation that is no address.
+ * The address (EIP-55) at which our own factory creates an account, as its `getAddress` answers, even for a key that
+ * is not on the curve. Throws `RangeError` for a factory or an implementation that is not an address.
  */
 export function computeAddress(of: AccountFactory, key: AccountKey): Address.Address {
   const { creationCode } = writeCreation(of, key);

@@ -122,7 +122,7 @@ export function addressWord(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0');
 }
 
-/** The address in a word, lower-case; undefined for a number that is none, and without a word. */
+/** The address in a word, lower-case; undefined for a number that is not an address, and without a word. */
 export function addressIn(word: bigint | undefined): string | undefined {
   return word !== undefined && word >> 160n === 0n ? `0x${word.toString(16).padStart(40, '0')}` : undefined;
 }

@@ -100,7 +100,7 @@ export function readDecimals(chain: Witnessed, contract: string): Promise<number
     const ask = (data: string) => findWords(rpc, config.chainId, { to: contract, data }, 1);
     const [decimals, supply, nonsense] = await Promise.all([DECIMALS, TOTAL_SUPPLY, NO_FUNCTION].map(ask));
     const places = decimals === undefined ? undefined : BigInt(`0x${decimals[0]}`);
-    // ERC-20's `decimals` is a uint8: what answers more is no token.
+    // ERC-20's `decimals` is a uint8: a contract that answers more is not a token.
     const isToken = places !== undefined && places <= 255n && supply !== undefined && nonsense === undefined;
     return isToken ? Number(places) : undefined;
   });

@@ -74,7 +74,7 @@ export const LIMIT_SETTINGS = {
   ),
   RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
   NETWORK_SHARE_PERCENT: count(
-    'how much of a limit of the whole service one network may take, in percent; 100 is no limit per network',
+    'how much of a limit of the whole service one network may take, in percent; 100 sets no limit per network',
     limit.NETWORK_SHARE_PERCENT,
     1,
     100,

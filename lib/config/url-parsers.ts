@@ -132,7 +132,7 @@ export const networks = (bitsMin: number) => {
   });
 };
 
-/** Networks in CIDR form, or `none`: an IPv6 client is known by its /64, and a network of everybody is none. */
+/** Networks in CIDR form, or `none`: an IPv6 client is known by its /64, and a network of everybody is refused. */
 export const sharedNetworks = parsed(
   'must be a comma list of networks such as 203.0.113.0/24 or 2001:db8::/32 (IPv6 up to /64, none with every address), or none',
   (given): readonly Cidr[] | undefined => {

@@ -40,7 +40,7 @@ export interface Browsed {
 
 type Reader = Pick<Store, 'read'>;
 
-/** A page of a list. Throws 400 for a cursor that is none of the list's. */
+/** A page of a list. Throws 400 for a cursor that is not of this list. */
 export async function browse(
   db: Reader,
   list: NewestFirst,
@@ -58,7 +58,7 @@ export async function browse(
 
 /**
  * The rows of a list step by step, up to `EXPORT_ROWS_MAX`, and the cursor of the export that has the next ones.
- * Throws 400 for a cursor that is none of the list's.
+ * Throws 400 for a cursor that is not of this list.
  */
 export async function exportRows(
   db: Reader,

@@ -47,7 +47,7 @@ export function checkEntryPointVersion({ entryPointAddress: address }: Config): 
   const isKnown = KNOWN_ENTRY_POINTS.some((known) => known.toLowerCase() === address?.toLowerCase());
   if (address === null || isKnown) return [];
   const remedy = 'set it to one of these: /pay and /account sign nothing for another';
-  return [warn('contracts', `ENTRY_POINT_ADDRESS ${address} is no EntryPoint 0.7, 0.8 or 0.9`, remedy)];
+  return [warn('contracts', `ENTRY_POINT_ADDRESS ${address} is not an EntryPoint 0.7, 0.8 or 0.9`, remedy)];
 }
 
 async function checkEntryPoint(
@@ -58,7 +58,7 @@ async function checkEntryPoint(
   const ask = (data: string) => findWords(rpc, chainId, { to, data }, 1);
   const [trusted, version] = await Promise.all([ask(ENTRY_POINT), ask(VERSION)]);
   if ((kind === 2 && version?.[0] !== uint256Word(2n)) || trusted === undefined)
-    return fail('accounts', `the implementation of ${SETTINGS[kind]} is none`, deployAgain(kind));
+    return fail('accounts', `${SETTINGS[kind]} has no valid implementation`, deployAgain(kind));
   const entryPoint = Address.checksum(`0x${trusted[0]?.slice(24)}`);
   const isWrong = entryPointAddress?.toLowerCase() !== entryPoint.toLowerCase();
   // Accounts of the first kind can be named, and registered for, without an EntryPoint.

@@ -20,7 +20,7 @@ export async function checkDkim({ txt }: Pick<Sight, 'txt'>, key: DkimKey): Prom
   const published = tags.get('p');
   if (published === '') return fail('dkim', `the key at ${name} is revoked: its p= is empty`, publish);
   if (published === undefined || !['DKIM1', undefined].includes(tags.get('v')))
-    return fail('dkim', `the record at ${name} is no DKIM key`, publish);
+    return fail('dkim', `the record at ${name} is not a DKIM key`, publish);
   if ((tags.get('k') ?? 'rsa') !== 'rsa' || published !== key.publicKey)
     return fail('dkim', `the key at ${name} is not the public half of DKIM_PRIVATE_KEY`, publish);
   if (!(tags.get('h') ?? 'sha256').split(':').includes('sha256'))

@@ -71,7 +71,7 @@ function judge(
     faults.push(
       fail('proxies', `the proxy at ${peer} names no client in ${header}: its clients share one limit`, OVERWRITE),
     );
-  // Appended to, the header is no address, and the proxy's own counts.
+  // A header that the proxy appended to is not an address, and the proxy's own counts.
   if (trusted && isNamed && !isAddress(forged.named))
     faults.push(
       fail('proxies', `the proxy at ${peer} spoils ${header} where clients write it: they share one limit`, OVERWRITE),

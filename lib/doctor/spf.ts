@@ -19,7 +19,7 @@ export async function checkSpf({ txt }: Pick<Sight, 'txt'>, domain: string, mail
   const [record = ''] = records;
   const wrong = termsOf(record).find((term) => !TERM.test(term));
   if (wrong !== undefined)
-    return fail('spf', `the SPF record of ${domain} has a term that is none: ${wrong.slice(0, 80)}`, publish);
+    return fail('spf', `the SPF record of ${domain} has an invalid term: ${wrong.slice(0, 80)}`, publish);
   const count = await countLookups(txt, record);
   if (typeof count === 'string')
     return fail('spf', `the SPF record of ${domain} leads to ${count}, which has none`, 'remove that term');

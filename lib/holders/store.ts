@@ -107,7 +107,7 @@ const IS_DISPLACED = `status <> 'failed' AND lost IS NULL AND id < ${RIGHTFUL}
 
 /**
  * The key of the registration's controller that has signed for the credential: of several the first that it still has,
- * else the first that it had. A key that another account has lost is none: anyone's contract can show it.
+ * else the first that it had. A key that another account has lost does not count: anyone's contract can show it.
  */
 const SIGNED_BY_CONTROLLER = `(SELECT proven.proof_key FROM registrations AS proven
   LEFT JOIN account_keys AS own ON own.account = registrations.controller AND own.key = proven.proof_key

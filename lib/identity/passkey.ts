@@ -60,7 +60,7 @@ export async function verifyAssertion(
     const signed = concat(authenticatorData, sha256(clientData));
     return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, imported, signature, signed);
   } catch {
-    // A point that is not on the curve is no key.
+    // A point that is not on the curve is not a key.
     return false;
   }
 }

@@ -42,7 +42,7 @@ interface LimitParts {
   readonly counts: string;
   readonly max: number | NumberSetting | PartOfSetting | GweiOfSetting;
   readonly windowSeconds: number | NumberSetting;
-  /** The word of its refusals; null where the answer is no error. */
+  /** The word of its refusals; null where the answer is not an error. */
   readonly error: ErrorCode | null;
   /** Where it is stored, and so shown and cleared; each process counts the others in memory. */
   readonly stored?: CountedRows | 'wrong guesses';

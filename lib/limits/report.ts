@@ -51,7 +51,7 @@ export interface LimitUse {
 
 /**
  * How full the stored limits are: of all kinds or one, each kind's `LIMITS_SHOWN_MAX` fullest buckets, or the one with
- * this key. Identifiers are masked unless asked for by themselves. Throws 400 for a key that is none of the kind's.
+ * this key. Identifiers are masked unless asked for by themselves. Throws 400 for a key of another kind.
  */
 export async function showLimits(
   ctx: Ctx,
@@ -67,7 +67,7 @@ export async function showLimits(
 
 /**
  * Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an
- * event. Throws 400 for a key that is none of the kind's.
+ * event. Throws 400 for a key of another kind.
  */
 export async function clearLimit(
   ctx: Ctx,

@@ -66,8 +66,8 @@ const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND 
   AND payee = :payee AND token = :token AND amount = :amount`;
 
 /**
- * Watches a payment, or goes on with what is watched already. Where too many are open, those go first of which the
- * bundler's word is no better and which are oldest; `rowsAffected` of all but the last statement counts them.
+ * Watches a payment, or keeps watching it. Where too many are open, it drops the oldest whose word from the bundler is
+ * not better than this one's; `rowsAffected` of all but the last statement counts them.
  */
 export function keepPayment(payment: NewPayment): readonly Statement[] {
   const { app, client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;

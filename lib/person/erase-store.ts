@@ -44,7 +44,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
       AND recovery_id IN (SELECT id FROM recoveries WHERE id IN ${RECOVERIES_OF} AND final = 1)`,
   },
   recoveries: { set: `SET identifier = NULL`, where: `identifier IS NOT NULL AND ${OF_IDENTIFIERS} AND final = 1` },
-  // Of a guarded account, which stays watched: what the key of its guardian proposes is no secret of the person.
+  // Of a guarded account, which stays watched: what the key of its guardian proposes is not a secret of the person.
   recovery_addresses: {
     set: `SET identifier = '', app = NULL, language = NULL`,
     where: `${personal('recovery_addresses').where} AND is_used = 1 AND NOT ${isOpen('recovery_addresses')}`,

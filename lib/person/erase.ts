@@ -54,7 +54,7 @@ export interface ErasureReport extends Person {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly keepErasures?: KeepErasures | undefined };
 
-/** What an erasure would do. Throws 400 for what is no identifier. */
+/** What an erasure would do. Throws 400 for an invalid identifier. */
 export async function planErasure(ctx: Ctx, identifier: string): Promise<ErasureReport> {
   const person = await findPerson(ctx, identifier);
   const args = argsOf(ctx, person);
@@ -64,7 +64,7 @@ export async function planErasure(ctx: Ctx, identifier: string): Promise<Erasure
 
 /**
  * Erases a person: nothing leads from the database to the identifiers any more, but digests under the vault's secret.
- * Changes nothing the second time. Throws 400 for what is no identifier, 503 `identifier_busy` while it is registered.
+ * Changes nothing the second time. Throws 400 for an invalid identifier, 503 `identifier_busy` while it is registered.
  */
 export async function erasePerson(ctx: Ctx, identifier: string): Promise<ErasureReport> {
   return eraseFound(ctx, await findPerson(ctx, identifier));

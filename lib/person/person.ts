@@ -35,12 +35,12 @@ type Ctx = Pick<Platform, 'config' | 'db'>;
 /**
  * Finds a person by an email address, a phone number, a handle or a DID. From identifier to DID and back only
  * registrations lead that the DID's controller signed for: anybody can name another's DID with an address of their own,
- * and must not get, or erase, the other's data. Throws 400 for what is none of these.
+ * and must not get, or erase, the other's data. Throws 400 for anything else.
  */
 export async function findPerson({ db }: Pick<Ctx, 'db'>, text: string): Promise<Person> {
   const asked = text.trim();
   const isOfDid = asked.startsWith('did:');
-  if (isOfDid && !isDid(asked)) throw badRequest('Invalid identifier', 'It begins as a DID, but is none.');
+  if (isOfDid && !isDid(asked)) throw badRequest('Invalid identifier', 'It begins like a DID but is not one.');
   const identifiers = new Set(isOfDid ? [] : [parseNamedIdentifier(asked).key]);
   const dids = new Set(isOfDid ? [asked] : []);
   const found = new Map<string, PersonLink>();

@@ -52,7 +52,7 @@ export function foldRecovery(recovery: Recovery, look: Look): FoundRecovery {
   };
 }
 
-/** The recovery's proposal: as it is known from a final block, else the newest of its key that is no other's. */
+/** The recovery's proposal: that of a final block, else the newest of its key that no other recovery has. */
 function proposalOf(recovery: Recovery, { events, otherIds, guardians }: Look) {
   const { contractId, readyAt, proposedBlock, readBlock, txHash, keyX, keyY } = recovery;
   if (contractId !== null && readyAt !== null && proposedBlock !== null && proposedBlock <= readBlock)

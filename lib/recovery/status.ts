@@ -5,8 +5,8 @@ import type { GuardianContext } from './context.ts';
 import { FINISH_TIME_MS, type Recovery, selectNewest, toRecovery } from './store.ts';
 
 /**
- * How an account's recovery stands, of what everybody may see on-chain; no address is in it. A contract that is no
- * unchanged account of the factory is not called: its state is `not_ours`. Throws 502 `rpc_error`.
+ * The state of an account's recovery: what everybody may see on-chain, without addresses. Only an unchanged account of
+ * the factory is called; the state of any other contract is `not_ours`. Throws 502 `rpc_error`.
  */
 export async function readStatus(ctx: GuardianContext, account: string) {
   const { config, clock, db, guardian } = ctx;

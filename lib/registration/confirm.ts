@@ -81,7 +81,7 @@ async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
   return [receipt, alias, { ...read, isKeyFinal: await isKeyFinal(ctx, receipt, read) }] as const;
 }
 
-/** Whether the key of a proof is evidence that no re-org takes back, as far as its block is none. */
+/** Whether no re-org can take the key of a proof back; its block is judged apart. */
 async function isKeyFinal(ctx: Ctx, receipt: StoredCheck, { final }: Tip): Promise<boolean> {
   if (receipt.outcome !== 'registered' || !receipt.isLate || receipt.signer === null) return true;
   const { controller, signer, block } = receipt;

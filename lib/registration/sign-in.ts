@@ -104,7 +104,7 @@ function keyGone(): VaultError {
   return new VaultError('proof_invalid', { reason: 'account', hint: KEY_GONE });
 }
 
-const KEY_GONE = 'The passkey is no key of its account any more, or not yet: use another one.';
+const KEY_GONE = 'The passkey is not a key of its account now: use another one.';
 
 /** An attestation that can still be used, with the identifier that it is of; times are milliseconds. */
 export interface FreshAttestation {

@@ -44,12 +44,12 @@ function factsOf(relay: RelayRow, receipt: TransactionReceipt) {
   return { succeeded, block, blockHash, isShown: isShown(relay, receipt) };
 }
 
-/** Whether the configured registry, which the relay calls, is none: the relay waits. Throws 502 `rpc_error`. */
+/** Whether the relay calls the configured registry and that has no code: the relay waits. Throws 502 `rpc_error`. */
 export async function isRegistryMissing(relayer: Relayer, relay: RelayRow): Promise<boolean> {
   return relay.kind === 'registration' && isConfigured(relayer, relay) && !(await hasCode(relayer, relay.target));
 }
 
-/** Whether the relay calls a registry that is configured no more, and is none. Throws 502 `rpc_error`. */
+/** Whether the relay calls a registry that is no longer configured and has no code. Throws 502 `rpc_error`. */
 export async function isOutdated(relayer: Relayer, relay: RelayRow): Promise<boolean> {
   return relay.kind === 'registration' && !isConfigured(relayer, relay) && !(await hasCode(relayer, relay.target));
 }

@@ -22,8 +22,8 @@ const STREAMS_MAX = 50_000;
 const STREAM_RETRY_MS = 5_000;
 
 /**
- * A request for a stream: app, channels and token, and the id after which it resumes (`unknown`: the id given is no
- * event id).
+ * A request for a stream: app, channels and token, and the id after which it resumes (`unknown`: the given id is not
+ * that of an event).
  */
 export interface Subscription extends Pick<Subscriber, 'app' | 'channels' | 'cid' | 'cids' | 'expiresAt'> {
   readonly after?: number | 'unknown' | undefined;

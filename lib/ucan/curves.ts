@@ -30,5 +30,5 @@ export function readPoint({ algorithm, bytes }: PublicKey): Uint8Array<ArrayBuff
   } catch {
     // Not on the curve, or not canonical.
   }
-  throw malformed('a did:key whose key is no point of its curve');
+  throw malformed('a did:key whose key is not a point of its curve');
 }

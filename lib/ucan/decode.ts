@@ -131,7 +131,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 
 function readLink(reader: Reader, tag: number, depth: number): Ipld {
   const bytes = tag === 42 ? readValue(reader, depth + 1) : undefined;
-  if (!(bytes instanceof Uint8Array) || bytes[0] !== 0 || bytes.length < 2) throw malformed('a tag that is no link');
+  if (!(bytes instanceof Uint8Array) || bytes[0] !== 0 || bytes.length < 2) throw malformed('a tag that is not a link');
   return link(bytes.slice(1));
 }
 

@@ -15,7 +15,7 @@ export function newPass(random: Random, now: number): string {
   return `${now.toString(36)}-${randomId(random)}`;
 }
 
-/** When the pass was made; NaN for a text that is none. */
+/** When the pass was made; NaN for any other text. */
 export function passTime(pass: string): number {
   return Number.parseInt(pass, 36);
 }

@@ -20,7 +20,7 @@ const INSERT_GRANT = `INSERT INTO pass_grants (identifier, ip, code, until)
       AND (SELECT count(*) FROM pass_grants WHERE code = codes.seq AND until > :now AND ip <> :ip) < ${GRANTS_MAX}
   ON CONFLICT (identifier, ip) DO UPDATE SET code = excluded.code, until = excluded.until`;
 
-/** Lets the client send by the pass; `rowsAffected` 0 means that the pass is none, has ended, or has enough clients. */
+/** Lets the client send by the pass; `rowsAffected` 0: the pass is unknown, has ended, or has enough clients. */
 export function insertGrant({ pass, sentAt, ip, now, until }: NewGrant): Statement {
   return { sql: INSERT_GRANT, args: { pass, sent_at: sentAt, ip, now, until, day_ago: now - DAY_MS } };
 }

@@ -20,7 +20,7 @@ export function passLink(
   return `${baseUrl}/pass${query.size === 0 ? '' : `?${query}`}#${pass}`;
 }
 
-/** Lets the client send by a pass for `PASS_GRANT_MS`; false when the pass is none or has ended. */
+/** Lets the client send by a pass for `PASS_GRANT_MS`; false when the pass is unknown or has ended. */
 export async function usePass(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   { pass, ip }: { readonly pass: string; readonly ip: string },

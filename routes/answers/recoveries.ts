@@ -21,7 +21,7 @@ export const RecoveryState = v.object({
   smartAccount: Address,
   state: about(
     words('guarded', 'unguarded', 'not_ours'),
-    'Whether this vault is the guardian of the account; `not_ours` for what is no unchanged account of its factory',
+    'Whether this vault is the guardian of the account; `not_ours` for anything but an unchanged account of its factory',
   ),
   barredUntil: v.nullable(Time),
   recovery: v.nullable(

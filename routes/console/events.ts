@@ -67,7 +67,7 @@ async function readRights(
   return revoked === false ? verdict : undefined;
 }
 
-/** What is no id of ours says as little of the place as one that was never given. */
+/** An id that is not ours says as little about the place as none. */
 function readLastId(given: string | null | undefined): Subscription['after'] {
   if (given === null || given === undefined || given === '') return undefined;
   return /^\d{1,15}$/.test(given) ? Number(given) : 'unknown';

@@ -105,7 +105,7 @@ async function readStream(stream: ReadableStream<Uint8Array> | null, max: number
   return bytes;
 }
 
-/** Fatal: bytes that are no UTF-8 are no JSON. */
+/** Fatal: bytes that are not UTF-8 are not JSON. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(bytes: Uint8Array): unknown {

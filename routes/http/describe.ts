@@ -19,7 +19,7 @@ export type Answers = Readonly<Record<number, Answer>>;
 /** JSON of a schema, or a body of another kind. */
 export type Answer = v.GenericSchema | Body;
 
-/** A body that is no JSON of the vault's own: its media type, `null` for none, and what is in it. */
+/** A body other than the vault's own JSON: its media type, `null` for none, and what is in it. */
 export interface Body {
   readonly media: string | null;
   /** Another type that the caller may ask for. */

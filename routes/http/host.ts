@@ -6,8 +6,8 @@ import { isLoopbackHost } from '../../lib/config/url-parsers.ts';
 /** Judges the host that a request names. Each text is read once. */
 export interface Hosts {
   /**
-   * Throws 400 for a `Host` that is no name or address with an optional port. HTTP/1.0 may leave it out: the URL that
-   * Bun gives is the bare path then, and under many a wrong `Host` too.
+   * Throws 400 for a `Host` that is not a name or an address with an optional port. HTTP/1.0 may leave it out: then Bun
+   * gives the bare path as the URL, as it does for many a wrong `Host`.
    */
   check(request: Request): void;
   /**

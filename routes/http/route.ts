@@ -171,7 +171,7 @@ interface JsonDefinition<A extends Answers, W extends v.GenericSchema> extends D
   readonly handler: (call: JsonCall) => Promise<Reply>;
 }
 
-/** A request whose body is any JSON value, undefined when it is none. */
+/** A request whose body is any JSON value, undefined for a body that is not JSON. */
 interface JsonCall extends Call<unknown> {
   /** Spends one more of the route's limit. Throws 429 `rate_limited`. */
   readonly spend: () => void;

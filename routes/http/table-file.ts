@@ -27,7 +27,7 @@ export function tableFile({ name, format, columns, steps, next }: TableFile): Re
         if (format === 'csv') controller.enqueue(encoder.encode(`${columns.join(',')}\r\n`));
       },
       async pull(controller) {
-        // A step without rows is no end: nothing of it met the filter.
+        // A step without rows is not the end: none of its rows met the filter.
         for (;;) {
           const { done, value } = await steps.next();
           if (done) return controller.close();

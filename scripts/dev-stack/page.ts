@@ -11,7 +11,7 @@ export interface Reach {
   readonly isFraming?: boolean;
 }
 
-/** The files of a page; undefined for a path that is none of them. `values` take the places `{{name}}` in the HTML. */
+/** The files of a page; undefined for any other path. `values` take the places `{{name}}` in the HTML. */
 export interface LocalPage {
   answer(pathname: string, values?: Readonly<Record<string, string>>): Response | undefined;
 }

@@ -157,7 +157,7 @@ const REQUEST = [
   { name: 'validUntil', type: 'uint48' },
 ] as const;
 
-/** A call's parts; of anything that is none no method, so that the bundler says what is wrong with it. */
+/** A call's parts; no method for anything else, so that the bundler says what is wrong with it. */
 function readCall(body: string): { id?: unknown; method: string; params: readonly unknown[] } {
   try {
     const { id, method = '', params = [] } = JSON.parse(body);

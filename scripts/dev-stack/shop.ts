@@ -47,7 +47,7 @@ export async function startShop({ vault, rpc, app = '', inbox = '', port = 0 }: 
     const { pathname, search, host } = new URL(request.url);
     if (!isLocal(request)) return failure(421, 'not_here', `This is the shop of ${origin}.`);
     if (request.method === 'GET') {
-      // A passkey belongs to a name, and an address is none.
+      // A passkey belongs to a host name, not to an address.
       if (`http://${host}` !== origin) return Response.redirect(origin + pathname + search, 307);
       return page.answer(pathname, { vault, app, inbox }) ?? (await showOrder(orders, pathname));
     }

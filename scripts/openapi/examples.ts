@@ -40,7 +40,7 @@ export function curlOf(route: Route): string {
   return ['curl', `"$VAULT${path}${query}"`, ...options.filter(Boolean)].join(' ');
 }
 
-/** The same as a call of the client; undefined where the answer is no JSON. */
+/** The same as a call of the client; undefined where the answer is not JSON. */
 export function callOf(route: Route): string | undefined {
   const isJson = Object.values(route.answers).some((answer) => !('media' in answer));
   if (!isJson || route.path.includes(':') || route.security === 'doctor') return undefined;

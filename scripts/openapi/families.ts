@@ -31,7 +31,7 @@ function isFile(answers: Route['answers']): boolean {
   return Object.values(answers).some((one) => isBody(one) && /html|css|script|image|wasm/.test(one.media ?? ''));
 }
 
-/** Whether an answer is no JSON of a schema. */
+/** Whether an answer is anything but JSON of a schema. */
 export function isBody(answer: v.GenericSchema | Body): answer is Body {
   return 'media' in answer;
 }

@@ -23,7 +23,7 @@ export function readImage(bytes: Buffer): Image {
   if (bytes.subarray(0, 4).equals(Buffer.from('\x7fELF', 'latin1'))) return readElf(bytes);
   if (bytes.readUInt32LE(0) === MACH_O_64) return readMachO(bytes);
   if (bytes.toString('latin1', 0, 2) === 'MZ') return readPe(bytes);
-  throw new Error('this is no program');
+  throw new Error('this is not a program');
 }
 
 function readElf(bytes: Buffer): Image {
@@ -43,7 +43,7 @@ function readMachO(bytes: Buffer): Image {
 
 function readPe(bytes: Buffer): Image {
   const at = bytes.readUInt32LE(60);
-  if (bytes.toString('latin1', at, at + 4) !== 'PE\0\0') throw new Error('this is no program');
+  if (bytes.toString('latin1', at, at + 4) !== 'PE\0\0') throw new Error('this is not a program');
   return { format: 'PE', processor: PE_MACHINES[bytes.readUInt16LE(at + 4)] ?? 'unknown' };
 }
 

@@ -36,7 +36,8 @@ export function readAsked(words: readonly string[], all: readonly Target[]): Ask
   const path = given['--secret-key'] ?? process.env['RELEASE_SECRET_KEY_FILE'];
   const secretKey = path === undefined ? undefined : readSecretKey(readFileSync(path, 'utf8'));
   const publicKey = given['--public-key'] ?? secretKey?.publicKey ?? null;
-  if (publicKey !== null && !parseMinisignKey(publicKey)) throw new Error('--public-key is no public key of minisign');
+  if (publicKey !== null && !parseMinisignKey(publicKey))
+    throw new Error('--public-key is not a public key of minisign');
   if (secretKey && secretKey.publicKey !== publicKey) throw new Error('--public-key is not of --secret-key');
   if (publicKey === null && !given['--with-changes']) throw new Error('--public-key is missing');
   const targets = (given['--targets'] ?? '').split(',').filter((name) => name !== '');

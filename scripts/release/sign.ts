@@ -20,7 +20,7 @@ const PLAIN = Buffer.from([0, 0]);
 export function readSecretKey(text: string): SecretKey {
   const bytes = Buffer.from(text.trim().split('\n').at(-1) ?? '', 'base64');
   if (bytes.length !== 158 || bytes.subarray(0, 2).toString('latin1') !== 'Ed')
-    throw new Error('this is no secret key of minisign');
+    throw new Error('this is not a secret key of minisign');
   if (!bytes.subarray(2, 4).equals(PLAIN))
     throw new Error('this secret key has a password: release without --secret-key, and sign SHA256SUMS by minisign -S');
   // Its checksum is zero: minisign writes one only with a password.

@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<string, string>> = {
   not_registrar: 'the vault is not the registrar of the contract',
   consent_expired: "the account's consent had ended",
   consent_invalid: "the account's consent was wrong",
-  not_key_of: 'the key is none of the account',
+  not_key_of: 'the key does not belong to the account',
   no_event: 'the transaction did nothing',
   no_registry: 'there is no registry at its address',
   withdrawn: 'nothing was signed in time',

@@ -41,7 +41,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   reverted: 'The network took the payment back: no money was moved.',
   no_transfer: 'The transaction moved another amount, or to somebody else. This order is not paid.',
   other_chain: 'This payment is on another chain. This shop does not look there.',
-  bad_receipt: 'What was handed in is no receipt of a payment.',
+  bad_receipt: 'This is not a receipt of a payment.',
 };
 
 function minutes(seconds: number): string {

@@ -37,7 +37,7 @@ test('figure, words and bars are of the same span, and outcomes are told in word
   expect(of('requests')?.detail).toBe('in the last hour · 2 answered · 1,200 refused');
   expect(of('verifications')?.figure).toBe('2');
   expect(of('verifications')?.detail).toBe('in the last hour · 1,200 where no code was sent');
-  expect(of('errors')?.detail).toContain('1,200 requests refused (4xx), which is no error of the vault');
+  expect(of('errors')?.detail).toContain('1,200 requests refused (4xx), which are not errors of the vault');
   expect(of('requests')?.say(1)).toBe('2 requests');
   expect(of('registrations')?.say(0)).toBe('0 registrations');
 });

@@ -91,8 +91,8 @@ describe('what a sponsor and a bundler say', () => {
     expect(withGas(draft, { paymasterVerificationGasLimit: '0x0', paymasterPostOpGasLimit: '0x0' })).toEqual(draft);
   });
 
-  test('what is no hex is refused', () => {
-    expect(() => withGas(draft, { callGasLimit: 'lots' })).toThrow('callGasLimit is no hex');
+  test('refuses a value that is not hex', () => {
+    expect(() => withGas(draft, { callGasLimit: 'lots' })).toThrow('callGasLimit is not hex');
   });
 
   test('the account pays all gas at the highest fee, or nothing', () => {

@@ -284,7 +284,7 @@ describe('the chain', () => {
       'latest',
     ])) as string;
     await chain.rpc('anvil_setCode', [copy, code.replaceAll(word.slice(26), child.slice(2).toLowerCase())]);
-    expect(await accountsOf(copy)).toEqual(['fail the implementation of ACCOUNT_FACTORY_2_ADDRESS is none']);
+    expect(await accountsOf(copy)).toEqual(['fail ACCOUNT_FACTORY_2_ADDRESS has no valid implementation']);
     await chain.rpc('anvil_setCode', [copy, code]);
     expect(await accountsOf(copy)).toEqual([expect.stringMatching(/^warn .* other code/)]);
     expect(await accountsOf(`0x${'f3'.repeat(20)}`)).toEqual([]);
@@ -297,7 +297,7 @@ describe('the chain', () => {
       const findings = await check({ ...ONLY_OURS, ENTRY_POINT_ADDRESS: entryPoint });
       return told(findings, 'contracts').filter((text) => text.startsWith('warn'));
     };
-    expect(await toldOf(USDC)).toEqual([`warn ENTRY_POINT_ADDRESS ${USDC} is no EntryPoint 0.7, 0.8 or 0.9`]);
+    expect(await toldOf(USDC)).toEqual([`warn ENTRY_POINT_ADDRESS ${USDC} is not an EntryPoint 0.7, 0.8 or 0.9`]);
     for (const version of ['0.7', '0.8', '0.9'] as const) expect(await toldOf(ENTRY_POINTS[version])).toEqual([]);
     expect(await toldOf('none')).toEqual([]);
   });

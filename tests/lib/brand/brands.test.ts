@@ -122,7 +122,7 @@ describe('BRANDS', () => {
 
   test.each([
     [[], 'BRANDS names a file that is not a JSON object'],
-    [{ pie: {} }, 'BRANDS names an app that is none of APPS'],
+    [{ pie: {} }, 'BRANDS names an app that is not in APPS'],
     [{ tea: { colour: '#000' } }, 'BRANDS is wrong for the app tea: only name, logo, color and support are known'],
     [{ tea: { name: '<b>' } }, 'BRANDS is wrong for the app tea: name must have 1 to 40 plain characters'],
     [
@@ -131,7 +131,7 @@ describe('BRANDS', () => {
     ],
     [{ tea: { support: 'tea' } }, 'BRANDS is wrong for the app tea: support must be a mail address'],
     [{ tea: { logo: 'none.svg' } }, 'BRANDS names a file that does not exist'],
-    [{ tea: { logo: 'logos' } }, 'BRANDS names a file that cannot be read: it is no file'],
+    [{ tea: { logo: 'logos' } }, 'BRANDS names a file that cannot be read: it is not a file'],
   ])('%j is refused', (entries, problem) => {
     expect(() => openApps(entries)).toThrow(problem);
   });

@@ -60,8 +60,8 @@ test('a program for Windows is found', () => {
   expect(readImage(bytes)).toEqual({ format: 'PE', processor: 'x64' });
 });
 
-test('a text is no program', () => {
-  expect(() => readImage(Buffer.from('#!/bin/sh\necho no program\n'))).toThrow('this is no program');
+test('a text is not a program', () => {
+  expect(() => readImage(Buffer.from('#!/bin/sh\necho no program\n'))).toThrow('this is not a program');
 });
 
 test('what is embedded stands before the table and the mark, which are not part of it', () => {

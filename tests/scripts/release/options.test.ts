@@ -34,7 +34,7 @@ test('the public key is that of the secret one', () => {
 
 test.each([
   [['--targets', 'linux-x46', '--with-changes'], 'unknown target: linux-x46'],
-  [['--public-key', 'RWnone'], 'is no public key of minisign'],
+  [['--public-key', 'RWnone'], 'is not a public key of minisign'],
   [['--public-key'], '--public-key needs a value'],
   [['--pubilc-key', 'a'], 'this is not understood: --pubilc-key'],
   [[], '--public-key is missing'],
