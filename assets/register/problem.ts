@@ -27,6 +27,14 @@ export function showProblem(
   show('problem');
 }
 
+/** Says that the vault cannot be reached, where its words could not be either. */
+export function showUnreached(again: () => void): void {
+  write('problem-title', 'The network cannot be reached');
+  write('problem-words', 'Try again in a moment.');
+  offer('problem-go', { name: 'Reload', act: again });
+  show('problem');
+}
+
 /** The problem's id for an error, its values, and what the error says itself. */
 export function problemOf(error: unknown): { id: string; values: Record<string, string>; detail: string } {
   const detail = error instanceof Error ? error.message : String(error);

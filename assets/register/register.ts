@@ -6,7 +6,7 @@ import { loadWords } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
-import { problemOf, refusalOf, showProblem, soonOf } from './problem.ts';
+import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
 import { type Address, askStart, type StartOptions } from './screens.ts';
 import { askPress, InsteadError, type SignUp, signUp } from './sign-up.ts';
 import { element, offerCancel, onPress, say, show, step, toggle, write } from './view.ts';
@@ -26,7 +26,8 @@ async function open(): Promise<void> {
   show('loading');
   const link = parseLink(location.search);
   // What goes wrong is said in the person's language.
-  const [read] = await Promise.all([link && readAllowed(link), loadWords('register', link?.clientId)]);
+  const [read, hasWords] = await Promise.all([link && readAllowed(link), loadWords('register', link?.clientId)]);
+  if (!hasWords) return showUnreached(load);
   if (read && 'error' in read) throw read.error;
   if (!link || !read) return showProblem('link', {}, []);
   const { config } = read;

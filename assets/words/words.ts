@@ -1,5 +1,6 @@
-// The words of a page in the person's language, and the brand. A page is written in English, and its English sentences
-// are the ids of its words: a page that gets no words stays as it is. Words and brand are text, never HTML.
+// The words of a page in the person's language, and the brand. The words of /register have short ids, with their
+// English in its catalogue. Other pages are written in English, and their sentences are the ids. Words and brand are
+// text, never HTML.
 import { type Catalogue, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
 
 /** What people see of the service. */
@@ -133,14 +134,16 @@ function translate(): void {
     }
 }
 
-/** A sentence with elements inside, whose places are `{0}`, `{1}`: another language may have them elsewhere. */
+/**
+ * A sentence by the id that it names, else by itself. Places of elements inside are `{0}`, `{1}`: another language may
+ * have them elsewhere.
+ */
 function translateWhole(sentence: HTMLElement): void {
   const inside = [...sentence.children];
-  const id = plain(
-    Array.from(sentence.childNodes, (node) =>
-      node instanceof Element ? `{${inside.indexOf(node)}}` : (node.textContent ?? ''),
-    ).join(''),
+  const written = Array.from(sentence.childNodes, (node) =>
+    node instanceof Element ? `{${inside.indexOf(node)}}` : (node.textContent ?? ''),
   );
+  const id = sentence.dataset['w'] || plain(written.join(''));
   if (own.words[id] === undefined) return;
   const parts = word(id).split(/\{(\d)\}/);
   sentence.replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : (inside[Number(part)] ?? ''))));

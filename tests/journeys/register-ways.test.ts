@@ -39,14 +39,18 @@ if (chromium) {
       expect(await visitor.screen('passkey')).toContain('Passkey erstellen');
     });
 
-    test('is English where the words do not come', async () => {
+    test('says that the network cannot be reached where the words do not come, and tries again', async () => {
       const visitor = await come('about:blank');
+      let isAway = true;
       await visitor.page.setRequestInterception(true);
       visitor.page.on('request', (request) =>
-        request.url().includes('/words/') ? request.abort() : request.continue(),
+        isAway && request.url().includes('/words/') ? request.abort() : request.continue(),
       );
       await visitor.page.goto(world.app.link({ lang: 'de' }));
-      expect(await visitor.screen('start')).toContain('Continue to');
+      expect(await visitor.screen('problem')).toContain('The network cannot be reached');
+      isAway = false;
+      await press(visitor.page, 'problem-go');
+      expect(await visitor.screen('start')).toContain('Weiter zu');
     });
   });
 

@@ -32,10 +32,10 @@ export function textsOfHtml(path: string): string[] {
   const title = /<title>([^<]*?)(?: · [^<]*)?<\/title>/.exec(html)?.[1] ?? '';
   const body = html.slice(html.indexOf('<body'));
   const rest = body.replace(
-    /<(\w+)((?:\s[^>]*)?)\sdata-w((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g,
-    (_, _tag, _a, _b, inside: string) => {
+    /<(\w+)(?:\s[^>]*)?\sdata-w(?:="([^"]*)")?(?:\s[^>]*)?>([\s\S]*?)<\/\1>/g,
+    (_, _tag, id: string | undefined, inside: string) => {
       let count = 0;
-      texts.push(inside.replace(/<(\w+)[^>]*>[\s\S]*?<\/\1>/g, () => `{${count++}}`));
+      texts.push(id ?? inside.replace(/<(\w+)[^>]*>[\s\S]*?<\/\1>/g, () => `{${count++}}`));
       return '';
     },
   );

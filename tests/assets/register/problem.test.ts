@@ -1,7 +1,18 @@
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { problemOf, soonOf } from '../../../assets/register/problem.ts';
 import { PROBLEMS } from '../../../assets/register/words.ts';
+import english from '../../../assets/words/en/register.json' with { type: 'json' };
 import { VaultClientError } from '../../../client/vault/error.ts';
+
+// As `loadWords` keeps them.
+const { vaultWords } = globalThis as unknown as { vaultWords: { words: object } };
+const { words: before } = vaultWords;
+beforeAll(() => {
+  vaultWords.words = english;
+});
+afterAll(() => {
+  vaultWords.words = before;
+});
 
 test.each([
   [undefined, 'Wait a little, then try again.'],

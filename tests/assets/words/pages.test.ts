@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
-import { EXPLANATIONS, PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
+import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
+import signUpWords from '../../../assets/words/en/register.json' with { type: 'json' };
 import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
@@ -65,7 +66,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   register: {
     html: ['register/index.html'],
     scripts: scriptsIn('register'),
-    made: [...EXPLANATIONS, ...Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`])],
+    made: Object.keys(signUpWords),
   },
   pay: {
     html: ['pay/confirm.html', 'pay/index.html'],
@@ -108,6 +109,22 @@ test('the pages with words are those that are served', () => {
     readdirSync(join(WORDS, language)).filter((name) => !existsSync(join(WORDS, 'en', name))),
   );
   expect(wrong).toEqual([]);
+});
+
+test('/register uses each of its words; the types hold that it has those that it uses', () => {
+  const made = new Set([
+    ...Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`]),
+    ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
+    ...['address', 'all', 'email', 'sms'].map((what) => `gives.${what}`),
+    ...['', 'resume_', 'taken_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
+  ]);
+  const sources = [...scriptsIn('register'), 'register/index.html'].map((path) =>
+    readFileSync(join(WORDS, '..', path), 'utf8'),
+  );
+  const isWritten = (id: string) => sources.some((text) => text.includes(`'${id}'`) || text.includes(`data-w="${id}"`));
+  const ids = Object.keys(signUpWords);
+  expect(ids.filter((id) => !made.has(id) && !isWritten(id))).toEqual([]);
+  expect([...made].filter((id) => !ids.includes(id))).toEqual([]);
 });
 
 describe.each(Object.entries(PAGES))('the words of /%s', (page, { html, scripts, made = [] }) => {
