@@ -40,7 +40,7 @@ async function main(line: readonly string[]): Promise<number> {
     if (given.options['version'] !== undefined) return printVersion();
     return await command.run(given, loadCommands);
   } catch (error) {
-    // Who reads no further, as head does, has what was wanted.
+    // A reader that stops, as head does, has what it wanted.
     if (isCode(error, 'EPIPE')) return 1;
     const lines = `vault: ${error instanceof Error ? error.message : error}`.split('\n');
     const { oneLine } = await import('./lib/base/one-line.ts');

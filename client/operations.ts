@@ -86,7 +86,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Of two spans that overlap, the one that starts later is the inner one. */
+/** Where two spans overlap, the one that starts later is the inner one. */
 function withOwnLogs(logs: readonly ReceiptLog[], spans: readonly Span[]): SettledOperation[] {
   const owners = new Array<Span | undefined>(logs.length);
   for (const span of spans.toSorted((a, b) => a.start - b.start)) owners.fill(span, span.start, span.end);

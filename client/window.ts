@@ -32,7 +32,7 @@ const REASONS = [
 export class EnclaveError extends Error {
   override readonly name = 'EnclaveError';
   readonly reason: (typeof REASONS)[number];
-  /** Of `joinBox`: the places in its list, from 0, of the shares that do not belong to the others. */
+  /** For `joinBox`: the indexes, from 0, of the shares that do not belong to the others. */
   readonly shares: readonly number[];
 
   constructor(reason: (typeof REASONS)[number], shares: readonly number[] = []) {

@@ -29,7 +29,7 @@ export const REGISTRATIONS_PER_IP_WINDOW_SECONDS = 2_592_000;
 
 /** One-time codes. */
 export const SMS_CODE_EXPIRY_SECONDS = 600;
-/** Of a code's checks, those that all clients that did not ask for it share. */
+/** The checks of a code that are shared by all clients that did not ask for it. */
 export const STRANGERS_CHECKS_MAX = 2;
 /** Wrong guesses in a row, from which on an identifier's codes need a pass; and those that end a pass. */
 export const WRONG_GUESSES_MAX = 20;

@@ -52,7 +52,7 @@ export const accountRoutes = [
     errors: ['rpc_error'],
     async handler({ ctx, input }) {
       const state = await readAccountState(ctx, input.account);
-      // Who removed a key asks for the state, and look-ups shall know of it soon.
+      // A person who removed a key asks for the state, and look-ups should know of it soon.
       const keys = state.keys?.flatMap(({ x, y }) => (BigInt(y) === 0n ? [] : [x + y.slice(2)]));
       if (keys) await compareKeys(ctx, input.account, keys);
       return json(state);

@@ -59,7 +59,7 @@ const UNAVAILABLE = -32002;
 /** The bundler may have received the call all the same. */
 const UNANSWERED: ReadonlySet<ErrorCode> = new Set(['bundler_error', 'bundler_timeout']);
 
-/** Who asks: the app of the events, and the key that limits count under. */
+/** The caller: the app of the events, and the key that limits count under. */
 type Caller = Pick<Call<unknown>, 'ctx' | 'app' | 'client'>;
 
 /** One request alone. Clients drop the body of any status but 200. Rethrows faults of ours; refusals are answered. */

@@ -36,7 +36,7 @@ const smartAccount = required(addressText('smartAccount'));
 const attestation = required(judged(Attestation));
 const proof = required(judged(Proof));
 
-/** Of what an attestation opens. */
+/** What an attestation opens. */
 const ADDRESS_ERRORS = [
   'recoveries_not_offered',
   'attestation_invalid',

@@ -14,7 +14,7 @@ import { STACK_FILE, type Stack } from './start.ts';
 
 const WAIT_MS = 60_000;
 const CHAIN_ID = 84532;
-/** The kind of account: of several keys, of which the passkey here is the first. */
+/** The kind of account: one with several keys. The passkey here is the first. */
 const KIND = 2;
 const NO_ALIAS = Hex.padLeft('0x', 32);
 /** Whether hashes, keys and answers are printed whole. */

@@ -21,7 +21,7 @@ const VAULT = {
 
 /** A public test key: 1, 2, … 32. */
 const PRIVATE_KEY = Hex.fromBytes(Uint8Array.from({ length: 32 }, (_, i) => i + 1));
-/** Of the attestation in completions section 5. */
+/** From the attestation in completions section 5. */
 const ATTESTATION_SIGNATURE = '0xd7f7be04eef7273839e5db8fe2628ad6f7b6a2437bb86d02015425fa62934deb';
 const SMART_ACCOUNT = '0x79acb4fa1e2d3c4b5a69788796a5b4c3d2e13ccf';
 

@@ -123,7 +123,7 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   const secret = join(DATA_DIR, 'operator.secret');
   const urls = { vault: `http://127.0.0.1:${port}`, chain: chain.url, inbox: inbox.url, shop };
   const stack: Stack = { ...contracts, ...urls, operatorSecretFile: secret };
-  // Who waits for the file never sees half of it.
+  // A reader that waits for the file never sees half of it.
   await Bun.write(`${STACK_FILE}.draft`, JSON.stringify(stack, null, 2));
   await rename(`${STACK_FILE}.draft`, STACK_FILE);
   const pages = [

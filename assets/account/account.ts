@@ -138,7 +138,7 @@ for (const button of document.querySelectorAll<HTMLElement>('[data-home]')) pres
 addEventListener('hashchange', route);
 setInterval(tick, 1_000);
 setInterval(() => {
-  // Who went on meanwhile, to stop a recovery, is not led back.
+  // A person who went on meanwhile, to stop a recovery, is not led back.
   if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2)
     openUnless(() => shown() !== 'home');
 }, REFRESH_MS);

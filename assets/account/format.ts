@@ -68,7 +68,7 @@ export function nameHere(): string {
   return `${platform || 'Passkey'} ${new Date().getFullYear()}`;
 }
 
-/** A picture of an address: of two addresses at a glance the same or not. */
+/** A picture of an address, by which two addresses can be told apart at a glance. */
 export function identicon(svg: SVGElement, address: string): void {
   const digits = address.slice(2).toLowerCase();
   const hue = Number.parseInt(digits.slice(36), 16) % 360;

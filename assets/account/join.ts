@@ -167,7 +167,7 @@ export async function join(world: World, link: string): Promise<void> {
   show('join');
 }
 
-/** Whose account it is cannot be known here, but with how many keys it is shared. */
+/** The page cannot know whose account it is, but it can say how many keys share it. */
 function sharedWords({ keys, guardian }: AccountFacts): string {
   const sentences = [
     word('Go on only if you show this code on your own device.'),
@@ -215,7 +215,7 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   forget('made');
   const added: Account = { address: account, kind: 2, credentialId, x, y, name: passkeyName(account) };
   const known = (await readAccounts()).filter(({ address }) => address !== account);
-  // Whose account it is the page cannot know: it never takes the place of those that are here.
+  // The page cannot know whose account it is, so it never replaces the accounts that are here.
   if (known.length === 0) await signInto(added);
   else await keepAccounts([...known, added]);
   const where = known.length === 0 ? [] : [word('You find it in the list of your accounts.')];

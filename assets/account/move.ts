@@ -88,7 +88,7 @@ async function spareEther(signed: Signed, calls: readonly Call[], to: Hex, balan
   return balance > missing ? balance - missing : 0n;
 }
 
-/** Refuses an address that the key does not make, or an account that the key opens no more. */
+/** Refuses an address that the key does not make, or an account that the key no longer opens. */
 async function checkPlace(keccak256: Keccak, to: Hex, made: { factory2: Hex; x: Hex; y: Hex }): Promise<void> {
   const codeHash = toHex(keccak256(bytesOf(initCodeOf(keccak256, made)))).slice(2);
   const preimage = `0xff${made.factory2.slice(2)}${uint256(0n)}${codeHash}`;

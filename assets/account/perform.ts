@@ -121,7 +121,7 @@ async function go(world: World, account: Account, plan: Plan, price: Price, earl
   await follow(sent, words === undefined ? undefined : { words, again });
 }
 
-/** Goes on with a change that was on its way when the page was closed; false if there is none. */
+/** Continues a change that was under way when the page was closed; false if there is none. */
 export function resume(): boolean {
   const sent = recall<Sent>('sent');
   // Pages before this one did not write down where to look.

@@ -1,4 +1,4 @@
-// Who is signed in on this device: the account that the person looks at.
+// The account that is signed in on this device.
 import { type Account, kindsOf, NoAccountError, nameOf } from '../../client/wallet/account.ts';
 import { createPasskey } from '../../client/wallet/passkey.ts';
 import { predictAddress } from '../wallet/api.ts';

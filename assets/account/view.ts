@@ -16,7 +16,7 @@ export {
   write,
 } from '../wallet/view.ts';
 
-/** The screens of the page, of which one is shown. */
+/** The screens of the page; one is shown at a time. */
 const PARTS = [
   'loading',
   'start',

@@ -7,7 +7,7 @@ import { isZeros, wipe } from './window.ts';
 /** How many keys there can be at a time. */
 export const SLOTS: u32 = 16;
 
-/** Of each slot: private key 32, public key 64, curve + 1 (zero when empty). */
+/** The bytes of a slot: private key 32, public key 64, curve + 1 (zero when empty). */
 const SLOT_BYTES: usize = 104;
 const PUBLIC: usize = 32;
 const MARK: usize = 96;

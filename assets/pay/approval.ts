@@ -55,7 +55,7 @@ export async function review(session: Session, chosen?: KeptAccount): Promise<vo
   const addFunds = async (given: Quote) => {
     const { askOwner, showFunds } = await loadSetup();
     if (session.claimed === account.address) {
-      // Money goes to no account of which only the shop says whose it is.
+      // The shop's word alone does not say whose account it is, so no money goes there.
       const isTheirs = await askOwner(session, account);
       if (isOver()) return;
       if (isTheirs === undefined) return show(given, word('review.passkey'));

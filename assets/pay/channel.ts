@@ -27,7 +27,7 @@ export interface PendingDetails {
 /** How a link's request ended without a payment that is confirmed. */
 export interface Failure {
   readonly error: string;
-  /** Of a payment that may still be paid. */
+  /** The payment may still be paid. */
   readonly userOpHash?: string | undefined;
 }
 

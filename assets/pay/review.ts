@@ -33,7 +33,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   toggle('row-token', payment.token !== 'native');
   const to = addressOf(payment.to, enclave);
   const host = payeeOf(asker);
-  // Who asks is named above and on the button.
+  // The name of the asker is above and on the button.
   toggle('row-payee', host === undefined);
   writeAddress(element('payee'), to);
   write('to', to);
@@ -54,7 +54,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   );
   toggle('approve', quote.lacks === undefined);
   toggle('add', quote.lacks !== undefined);
-  // Who has just made an account here may have one with money already.
+  // A person who has just made an account here may already have one with money.
   const isEmpty = quote.lacks !== undefined && quote.account.isNew === true && balance === 0n;
   toggle('another', isEmpty);
   element('add').classList.toggle('primary', !isEmpty);

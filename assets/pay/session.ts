@@ -21,7 +21,7 @@ export interface Session {
   ended: boolean;
   /** The signature is on its way: nothing ends it any more. */
   committed: boolean;
-  /** Whom the shop names as the payer, while the page goes by it. */
+  /** The payer that the shop names, while the page uses it. */
   payer: Payer | undefined;
   /** The account that only the shop's hint says is the person's. */
   claimed: Hex | undefined;

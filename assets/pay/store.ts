@@ -96,12 +96,12 @@ export function isOver({ state }: Pick<StoredPayment, 'state'>): boolean {
 
 /**
  * Stores a payment with its first version, unless it is known and not over; answers the record that there is then. It
- * is one transaction, so of two tabs exactly one succeeds, and an order has one account.
+ * is one transaction, so exactly one of two tabs succeeds, and an order has one account.
  */
 export function addPayment(payment: StoredPayment): Promise<StoredPayment> {
   return change(payment.name, (known) => {
     if (known && !isOver(known)) return known;
-    // Of an earlier request of the same order the operation is looked for as well.
+    // The operation of an earlier request for the same order is looked for as well.
     return known?.since === undefined ? payment : { ...payment, since: known.since };
   }) as Promise<StoredPayment>;
 }

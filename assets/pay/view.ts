@@ -4,7 +4,7 @@ import { ARMING_MS } from './constants.ts';
 
 export { element, isNamed, onPress, toggle, write } from '../wallet/view.ts';
 
-/** The parts of the page, of which one is shown. */
+/** The parts of the page; one is shown at a time. */
 export type Part = (typeof PARTS)[number];
 
 const PARTS = ['loading', 'setup', 'new', 'review', 'funds', 'progress', 'pending', 'done', 'problem'] as const;

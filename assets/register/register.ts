@@ -140,7 +140,7 @@ function run(place: Place, act: () => Promise<void>): void {
   });
 }
 
-/** Who has to wait longer may have another address. */
+/** Somebody who has to wait longer may use another address. */
 const SOON_SECONDS = 60;
 /** Problems that trying the same again does not mend. */
 const STARTS_OVER =

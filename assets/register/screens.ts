@@ -69,7 +69,7 @@ function gives(app: string, wanted: string | undefined): string {
   return text('gives', { app, what: text(`gives.${what}`) });
 }
 
-/** Who is known here signs in first: the likelier way stands above, and has the main button. */
+/** For people who are known here, signing in stands first and has the main button. */
 function order(isFirst: boolean): void {
   const [form, or, way] = [element('address-form'), element('or'), element('passkey-way')];
   element('start-ways').replaceChildren(...(isFirst ? [way, or, form] : [form, or, way]));
@@ -77,7 +77,7 @@ function order(isFirst: boolean): void {
   element('sign-in').classList.toggle('primary', isFirst);
 }
 
-/** The address in a text; undefined for none of these channels. The vault judges it in full. */
+/** The address in a text; undefined if no channel fits. The vault judges it in full. */
 export function addressOf(text: string, channels: readonly string[]): Address | undefined {
   if (channels.includes('email') && /^[^\s@]+@[^\s@]+$/.test(text)) return { channel: 'email', identifier: text };
   const isNumber = /^\+[\d\s().-]{6,}$/.test(text);

@@ -7,7 +7,7 @@ import type { Evidence } from './api.ts';
 import { keepHere } from './memory.ts';
 import { refusalOf } from './problem.ts';
 import { type Address, askCode, askPasskeyPress, type PasskeyOptions } from './screens.ts';
-import { say, show } from './view.ts';
+import { show } from './view.ts';
 import { text } from './words.ts';
 
 /** The person chose another way. */
@@ -30,7 +30,7 @@ export interface SignUp {
   readonly wanted: string | undefined;
   /** By which the vault registers somebody new. */
   readonly invite: string | undefined;
-  /** Of the code's message. */
+  /** The language of the code's message. */
   readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
 }
@@ -46,10 +46,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evid
   for (;;) {
     const press = createPress(registrar, signUp, notice);
     const onStep = async (step: RegisterStep) => {
-      if (step === 'code') {
-        say({ 'loading-words': 'loading' });
-        show('loading');
-      }
+      if (step === 'code') show('loading');
       if (step === 'passkey' || step === 'proof') await press(step);
       if (step === 'passkey') onProgress('passkey');
       if (step === 'record') onProgress('account');

@@ -4,7 +4,7 @@ import { text, type WordId } from './words.ts';
 
 export { element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
-/** The screens of the page, of which one is shown. */
+/** The screens of the page; one is shown at a time. */
 const PARTS = ['loading', 'start', 'code', 'passkey', 'progress', 'problem', 'done'] as const;
 
 /** A screen. */
@@ -14,7 +14,7 @@ export type Part = (typeof PARTS)[number];
 const LEAVABLE: readonly Part[] = ['start', 'code', 'passkey', 'problem'];
 let isCancelOffered = false;
 
-/** Offers the way back below the screens, or no more. */
+/** Shows or hides the way back below the screens. */
 export function offerCancel(isOffered: boolean): void {
   isCancelOffered = isOffered;
 }

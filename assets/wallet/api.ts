@@ -15,7 +15,7 @@ export interface Token {
   readonly decimals: number;
   readonly listed: boolean;
   readonly balance: bigint;
-  /** Of `native`: the account's deposit at the EntryPoint, from which fees are taken first. */
+  /** For `native`: the account's deposit at the EntryPoint, from which fees are taken first. */
   readonly deposit: bigint;
 }
 

@@ -56,7 +56,7 @@ export async function findAccounts(search: Search): Promise<readonly Account[]> 
   return accountsOf(await weigh(own, search), assertion, { named, newest });
 }
 
-/** The only one of which it is true. */
+/** The only one for which it is true. */
 function only(candidates: readonly Candidate[], is: (one: Candidate) => boolean): Candidate | undefined {
   const [first, ...others] = candidates.filter(is);
   return others.length === 0 ? first : undefined;
@@ -150,7 +150,7 @@ async function readCandidate(
   const places = await Promise.all(
     Array.from(addresses, async (address): Promise<Place[]> => {
       const state = address === named?.address ? named.state : await readState(address);
-      // Of a deployed account its own keys decide, never a registration or a name alone.
+      // The keys of a deployed account decide, never a registration or a name alone.
       const kind = state.isDeployed ? state.kind : predicted.find((one) => one.address === address)?.kind;
       if (kind === undefined || (state.isDeployed && indexOf(state, key) === undefined)) return [];
       return [{ address, kind, isDeployed: state.isDeployed }];

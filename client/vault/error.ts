@@ -47,7 +47,7 @@ export class VaultClientError extends Error {
   declare readonly status: number;
   /** One sentence that says what to do. */
   declare readonly hint: string | undefined;
-  /** Which of several causes of one word. */
+  /** The cause, where one word has several. */
   declare readonly reason: string | undefined;
   /** The limit that refused. */
   declare readonly limit: string | undefined;

@@ -39,7 +39,7 @@ export function createClient(options: ClientOptions) {
   const memory = openMemory(url, storage);
   /** A second click, or a form that is sent twice, waits for the first. */
   const running = new Map<string, Promise<Registration>>();
-  /** Who signed up or in last. */
+  /** The last person who signed up or in. */
   let payer: Payer | undefined;
   const isPayer = <T extends SignedIn | Registration>(person: T): T => {
     const { credentialId, smartAccount, pubKeyX, pubKeyY } = person;

@@ -46,7 +46,7 @@ export interface PayOptions {
   readonly via?: 'browser' | 'popup' | 'link';
   /** Where a link leads back to; this page, if absent. */
   readonly returnUrl?: string;
-  /** Who signed up or in with this client last, if absent. */
+  /** If absent, the last person who signed up or in with this client. */
   readonly payer?: Payer | undefined;
 }
 

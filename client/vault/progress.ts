@@ -8,7 +8,7 @@ export type RegistrationInput = InputOf<'POST /api/dids'> & { readonly pubKeyX: 
 /** Where what must outlive a reload is kept. */
 export type Keeper = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** Whose registration it is. */
+/** The subject of a registration. */
 export interface Subject {
   readonly identifier: string;
   readonly channel: Channel;

@@ -73,7 +73,7 @@ function isRefusal(error: unknown): error is VaultClientError {
   return error.status >= 400 && error.error !== IN_USE;
 }
 
-/** Whose registration it is. Throws `cancelled` for what a person left out. */
+/** The subject of the registration. Throws `cancelled` if the person left it out. */
 export function subjectOf(options: RegisterSubject): Subject {
   const { email, phone, handle } = options as {
     readonly email?: string;

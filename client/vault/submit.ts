@@ -74,7 +74,7 @@ export async function submit(
       throw error;
     },
   );
-  // Who does not wait for it is not disturbed by its failure.
+  // Its failure must not disturb a caller that does not wait for it.
   confirmed.catch(() => undefined);
   const account = smartAccount as Hex;
   return { identifier, channel, did, smartAccount: account, credentialId, pubKeyX, pubKeyY, txHash, status, confirmed };

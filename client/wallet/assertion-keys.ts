@@ -5,7 +5,7 @@ import { type PublicKey, recoverKeys } from './recover.ts';
 
 type Hashing = Pick<Enclave, 'rawSignature'>;
 
-/** The two keys of which one made the assertion. */
+/** The two keys; one of them made the assertion. */
 export async function keysOf({ clientDataJSON, ...rest }: Assertion, enclave: Hashing): Promise<PublicKey[]> {
   const clientDataHash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(clientDataJSON)));
   return keysOfSigned({ ...rest, clientDataHash }, enclave);

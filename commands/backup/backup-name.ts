@@ -5,7 +5,7 @@ import { timeInName } from '../storage/durable.ts';
 /** What the name of a backup in a folder or bucket says. */
 export interface BackupName {
   readonly name: string;
-  /** Of which vault it is: `vaultMark`. */
+  /** The vault that it belongs to: `vaultMark`. */
   readonly vault: string;
   /** Counts the backups of a vault in this place: the clock may have been set back. */
   readonly number: number;

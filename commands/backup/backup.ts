@@ -144,7 +144,7 @@ async function backUpEvery(given: Arguments, config: Config, { place, retention,
   });
 }
 
-/** A process that is started over again makes no more backups than one that runs on. */
+/** A process that is restarted again and again makes no more backups than one that keeps running. */
 async function untilNext({ vaultSecret }: Config, { place, everyMs }: Keeping, proofs: BackupProofs): Promise<number> {
   const key = backupKey(vaultSecret);
   const found = await findBackups(place, vaultMark(key), key, proofs).catch(() => undefined);

@@ -6,10 +6,10 @@ import type { BackupPlace } from './place.ts';
 
 /** How long a bucket may take for one part, a page of its list or anything else that it is asked. */
 const BUCKET_WAIT_MS = 120_000;
-/** A file goes up in parts of at least this size, of which a bucket takes 10,000. */
+/** A file is uploaded in parts of at least this size; a bucket takes 10,000. */
 const UPLOAD_PART_BYTES_MIN = 8 * 1024 * 1024;
 const UPLOAD_PARTS_MAX = 9_000;
-/** How many parts are under way, each of which is in memory, and how often each is tried again. */
+/** How many parts are under way, each in memory, and how often each is tried again. */
 const UPLOAD_PARTS_AT_ONCE = 2;
 const UPLOAD_RETRIES = 3;
 /** How many pages of a list are read; a page has 1,000 names. */

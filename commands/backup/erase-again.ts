@@ -15,7 +15,7 @@ import { countRows } from '../storage/tables.ts';
 import type { Manifest } from './backup-file.ts';
 import { erasuresFile, newestOf, readErasureList } from './erasures.ts';
 
-/** Who was erased: by the list of DATA_DIR, by another one, and by the database that a restore replaces. */
+/** The erased people: by the list of DATA_DIR, by another one, and by the database that a restore replaces. */
 export function erasuresOf(config: Config, path: string | undefined): ReadonlyMap<string, Erasure> {
   const lists = [erasuresFile(config.dataDir), ...(path === undefined ? [] : [path])].map(readErasureList);
   const own = isEmbedded(config.databaseUrl) ? erasuresIn(filePath(config.databaseUrl)) : [];

@@ -57,7 +57,7 @@ export const VERSION_FLAG = option('--version, -v', 'print the release');
 /** The row that a command acts on. */
 export const ID = option('ID', 'the id that list or find shows');
 
-/** Whom a token or an invite is for, and how long it is good. */
+/** The holder of a token or an invite, and how long it is good. */
 export const APP = option('--app <app>', 'the app that it is for [token delegate, invites create: every app]');
 export const EXPIRES = option('--expires <time>', 'lifetime, such as 12h or 30d [token delegate: 30d, invites: 7d]');
 

@@ -15,7 +15,7 @@ const DEPLOYMENT_POLL_MS = 250;
 
 /** The chain operations of a deployment. Each throws an `Error` that explains what is wrong with chain or endpoint. */
 export interface Node {
-  /** Of the chain that the endpoint really is of. */
+  /** The id of the chain that the endpoint really serves. */
   chainId(): Promise<number>;
   hasCode(address: string): Promise<boolean>;
   /** The first registry that a second one follows, zero for none; undefined of any other contract. */

@@ -14,7 +14,7 @@ const DNS_TCP_BYTES_MAX = 65_535;
 const [TXT, OPT, INTERNET] = [16, 41, 1];
 const [NO_ERROR, NO_SUCH_NAME] = [0, 3];
 
-/** Reads TXT records: of the system's name servers, or of these (`address` or `address:port`). */
+/** Reads TXT records from the system's name servers, or from these (`address` or `address:port`). */
 export function createTxt(servers?: readonly string[]): Sight['txt'] {
   return async (name) => {
     const question = questionOf(name);

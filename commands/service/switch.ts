@@ -88,7 +88,7 @@ function turnFile(path: string, which: 'first' | 'second'): void {
   }
 }
 
-/** HAProxy's own check finds the server up before the other gets no more requests. */
+/** HAProxy's own check finds the server up before the other one stops getting requests. */
 async function turnHaproxy(socket: string, which: 'first' | 'second'): Promise<void> {
   const other = which === 'first' ? 'second' : 'first';
   await askHaproxy(socket, `set server vaults/${which} state ready`);

@@ -13,7 +13,7 @@ export { type AdmissionTerms, admissionArgs, MAY_REGISTER, spendInvite } from '.
 /** What decides who may register, besides the database. */
 export type AdmissionContext = Pick<Platform, 'config' | 'keys'> & { readonly refusedDomains: RefusedDomains };
 
-/** Who wants to register. */
+/** A person who wants to register. */
 export interface Applicant {
   readonly identifier: Identifier;
   /** An invite's token. */

@@ -44,7 +44,7 @@ export interface InviteView {
 export interface InviteRequest {
   readonly uses?: number | undefined;
   readonly expiresInSeconds?: number | undefined;
-  /** Of any channel. */
+  /** An identifier of any channel. */
   readonly identifier?: string | undefined;
   readonly app?: string | undefined;
 }

@@ -41,7 +41,7 @@ export function admissionArgs(admission: AdmissionTerms | null): { invite: strin
   return { invite: admission?.invite ?? null, holder: admission?.holder ?? '' };
 }
 
-/** Who registers what, at a time in milliseconds. */
+/** A person and the identifier to register, at a time in milliseconds. */
 interface Registering {
   readonly identifier: string;
   readonly app: string;

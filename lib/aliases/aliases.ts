@@ -14,7 +14,7 @@ export { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE, indexedDid } from './store.ts'
 
 /** How long an answer of the node is used again; that an alias leads nowhere is asked each time. */
 export const ALIAS_KEPT_MS = 10_000;
-/** How long `findSoon` waits for the node, and how long it asks no more once the node failed. */
+/** How long `findSoon` waits for the node, and how long it does not ask again once the node failed. */
 export const ALIAS_PATIENCE_MS = 2_000;
 export const ALIAS_OUTAGE_MS = 5_000;
 const ALIASES_KEPT_MAX = 10_000;

@@ -84,7 +84,7 @@ interface Shown {
   /** The digest of the evidence. */
   readonly proof: string;
   readonly verifiedAt: number;
-  /** When the evidence is good no more. */
+  /** When the evidence expires. */
   readonly endsAt: number;
 }
 

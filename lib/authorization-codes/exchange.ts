@@ -15,7 +15,7 @@ export interface TokenRequest {
   readonly codeVerifier: string;
 }
 
-/** Whose code it was, and when that was shown. */
+/** The owner of a code, and when that was shown. */
 export interface ProvenPerson extends ProvenIdentity {
   readonly verified_at: string;
 }
@@ -54,7 +54,7 @@ export async function exchangeCode(ctx: Ctx, request: TokenRequest): Promise<Pro
   if (fault) throw refuse(fault);
   const identity = await readIdentity(ctx, code, code.channel);
   if (!identity) throw refuse('registration');
-  // The write is the check: of several exchanges one uses it.
+  // The write is the check: only one of several exchanges uses the code.
   const [used] = await db.write(useCode(exchange, now));
   if (used?.rowsAffected !== 1) throw refuse('used');
   count('exchanged');

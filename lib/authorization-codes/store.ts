@@ -4,7 +4,7 @@ import type { Channel } from '../identity/identifier.ts';
 
 /** A code to store; digests are hex, times milliseconds. */
 export interface NewAuthorizationCode {
-  /** Of what proved the registration: it makes one code that can be exchanged. */
+  /** The digest of what proved the registration: it makes one code that can be exchanged. */
   readonly proof: string;
   readonly code: string;
   readonly app: string;

@@ -47,7 +47,7 @@ interface PriceMethod {
   read(result: unknown): AskedPrice | undefined;
 }
 
-/** Of Pimlico (alto), of Alchemy (rundler), of Etherspot (skandha). */
+/** The methods of Pimlico (alto), Alchemy (rundler) and Etherspot (skandha). */
 const METHODS: readonly PriceMethod[] = [
   {
     method: 'pimlico_getUserOperationGasPrice',

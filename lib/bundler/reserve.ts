@@ -28,9 +28,9 @@ import {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
 
-/** Whose operation is sponsored, and what its nonce has already. */
+/** The operation to sponsor, its owner, and what its nonce has already. */
 export interface Standing extends Omit<SponsoredNonce, 'now'> {
-  /** Whose share of the day it takes; null for an account with a final registration, which is counted by itself. */
+  /** The network whose share it uses; null for an account with a final registration, which is counted by itself. */
   readonly network: string | null;
   readonly reserved: Reserved | undefined;
 }

@@ -19,7 +19,7 @@ export interface Reservation extends SponsoredNonce {
   readonly gwei: number;
   readonly maxFee: bigint;
   readonly tip: bigint;
-  /** Whose share of the day it takes; null for an account that is counted by itself. */
+  /** The network whose share of the day it uses; null for an account that is counted by itself. */
   readonly network: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface Reserved {
   readonly maxFee: bigint;
   readonly tip: bigint;
   readonly raises: number;
-  /** Whose share it took. */
+  /** The network whose share it used. */
   readonly network: string | null;
   /** Its cost is known: the nonce is spent. */
   readonly isSettled: boolean;

@@ -58,7 +58,7 @@ export async function readAccountState(chain: Chain, account: string): Promise<A
   };
 }
 
-/** Of a factory whose proxies have no arguments only the default salt can be tried. */
+/** For a factory whose proxies have no arguments, only the default salt can be tried. */
 function guess(x: string, y: string): ReturnType<typeof keyInCode> {
   const key = { x: BigInt(`0x${x}`), y: BigInt(`0x${y}`), salt: 0n };
   return key.x === 0n ? undefined : { key, kind: 1 };

@@ -124,5 +124,5 @@ export const GET_RECOVERY = '0x706f7658';
 /** Selectors of `isKey(uint256,uint256)` and the factory's `implementation()`. */
 const IS_KEY = '0x47df8b82';
 const IMPLEMENTATION = '0x5c60da1b';
-/** Of ERC-1967. */
+/** The slot of ERC-1967. */
 const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';

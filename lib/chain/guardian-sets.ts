@@ -1,4 +1,4 @@
-/** Who names a guardian: the events of `contracts/Account2.sol`, which anybody's contract can emit as well. */
+/** Accounts that name a guardian: events of `contracts/Account2.sol`, which any contract can emit as well. */
 import { rpcError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { addressWord, readForm, toQuantity } from './contract-call.ts';
@@ -71,7 +71,7 @@ async function readOneByOne(
   return Array.from(accounts);
 }
 
-/** Who emitted the logs that have the topics: a receipt has others too. */
+/** The emitters of the logs that have the topics: a receipt has others too. */
 function emittersOf(logs: unknown, [first, seconds]: Topics): readonly string[] {
   const read = () =>
     (logs as RawLog[]).flatMap(({ address = '', topics = [], removed }) => {

@@ -12,7 +12,7 @@ import { reportContradiction } from './contradiction.ts';
 export type FactoryFacts = Readonly<Record<AccountKind, KindFacts>>;
 
 interface KindFacts {
-  /** Of one at no known address: undefined until it has been identified, null when it is another's. */
+  /** For one at an unknown address: undefined until it has been identified, null when it is another's. */
   own: AccountFactory | null | undefined;
   /** Until when that is believed. */
   until: number;

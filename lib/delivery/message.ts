@@ -21,7 +21,7 @@ export interface CodeNotice {
   readonly lifetimeSeconds: number;
 }
 
-/** Who writes to whom: the brand, the words of the person's language, and the host of `BASE_URL`. */
+/** Sender and reader: the brand, the words of the person's language, and the host of `BASE_URL`. */
 export interface Letterhead {
   readonly brand: MailBrand;
   readonly words: Catalogue;

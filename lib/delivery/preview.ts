@@ -30,7 +30,7 @@ export interface Preview {
 
 /** What the samples are made of besides made-up values. */
 export interface SampleOptions {
-  /** Of the pages that messages lead to. */
+  /** The address of the pages that messages lead to. */
   readonly links: { readonly pass: string; readonly smsPass: string; readonly account: string };
   readonly lifetimeSeconds: number;
   /** When a recovery would be ready, ISO 8601. */

@@ -6,7 +6,7 @@ import { emitEvent } from './emit.ts';
 /** How a list is written to a file. */
 export type ExportFormat = 'csv' | 'jsonl';
 
-/** An export: of which list, and which part of it. */
+/** An export: its list, and which part of it. */
 export interface Export {
   readonly list: string;
   readonly format: ExportFormat;

@@ -3,7 +3,7 @@ import type { Condition, Row, Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 
 // The accounts that are looked at, and the keys of those that may have several. A key that signed for a credential
-// leads nowhere once its account has it no more in a final block: what the chain says now decides, never an event.
+// leads nowhere once its account has lost it in a final block: what the chain says now decides, never an event.
 
 /** The first pause between two looks at an account, and the longest; each is as long as nothing has changed before. */
 export const LOOK_PAUSE_MIN_MS = 10 * MINUTE_MS;
@@ -50,7 +50,7 @@ export function rememberKeys(
 
 /**
  * Begins the looks at the controllers of the registrations that the condition selects, as far as they are final and
- * watched no more; and begins them anew, since something has changed.
+ * no longer watched; and begins them anew, since something has changed.
  */
 export function beginLooks({ sql, args }: Condition, now: number): Statement {
   return {

@@ -46,7 +46,7 @@ interface Settlement {
   readonly lead: string;
 }
 
-/** The texts by condition, of which there are few: the engine finds a statement by its text. */
+/** The texts by condition: there are few, and the engine finds a statement by its text. */
 const settlements = new Map<string, Settlement>();
 
 function settlementOf(of: string): Settlement {
@@ -86,7 +86,7 @@ function createSettlement(of: string): Settlement {
   };
 }
 
-/** Whether an account (lower case) controls a DID of which a registration is final. */
+/** Whether an account (lower case) controls a DID with a final registration. */
 export function selectIsRegistered(account: string): Statement {
   return {
     sql: `SELECT 1 FROM registrations WHERE controller = :account AND final = 1 AND status <> 'failed' AND lost IS NULL
@@ -172,7 +172,7 @@ export function openCredential({ sql, args }: Condition): Statement {
 
 /**
  * Makes the registrations of handles due again whose alias was freed or registered for another DID in block `from` or
- * later, as far as the index has read, where they are watched no more.
+ * later, as far as the index has read, where they are no longer watched.
  */
 export function recheckHandles(from: number, now: number, { sql, args }: Condition): Statement {
   return {

@@ -44,7 +44,7 @@ export interface Readiness {
   readonly clock?: { readonly offSeconds: number };
   /** There once the host stops. */
   readonly stopping?: true;
-  /** Of a database server. */
+  /** For a database server. */
   readonly server?: ServerFacts;
 }
 

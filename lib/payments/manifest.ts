@@ -1,6 +1,6 @@
 /**
  * The web app manifest of the payment handler, as Chromium reads it: name, icons, worker. No `supported_delegations`,
- * an empty list of which it refuses. A brand that is not named has the name of the host.
+ * as it refuses an empty list of those. A brand without a name has the name of the host.
  */
 export function webAppManifest(brand: string, host: string, iconSizes: readonly number[]): object {
   return {

@@ -104,7 +104,7 @@ export async function readOutcomeAt(ctx: Ctx, query: OutcomeQuery, ends: ChainEn
   return { ...about, final, spentFinal, operation: operation && { ...operation, final: isFinal === true } };
 }
 
-/** The newest block, and the final one if there is one; of two nodes those that both have. */
+/** The newest block, and the final one if there is one; with two nodes, those that both have. */
 export async function readEnds(ctx: Ctx): Promise<ChainEnds> {
   const [newest, finalNumber] = await Promise.all([readCommonHead(ctx), readCommonFinal(ctx)]);
   const numbers = [newest, ...(finalNumber < 0 ? [] : [Math.min(finalNumber, newest)])];

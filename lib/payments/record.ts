@@ -9,7 +9,7 @@ import { keepPayment, type NewPayment, type PaymentKey, recordWord, selectPaymen
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'>;
 
-/** Who sends: the app of the events, and the key that bounds count under. */
+/** The sender: the app of the events, and the key that bounds count under. */
 export interface PaymentSender {
   readonly app: string;
   readonly client: string;

@@ -57,7 +57,7 @@ export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): 
     const person = await findPerson(ctx, identifier);
     await eraseFound(ctx, { ...person, identifiers: [identifier] });
   }
-  // Of whom nothing was found, the erasure is over: who comes back from now on stays at the next restore.
+  // Where nothing was found, the erasure is over: a person who comes back from now on stays at the next restore.
   const foundDigests = new Set([...found].map((one) => erasureDigest(ctx.config.vaultSecret, one)));
   const now = ctx.clock.now();
   const notes = missing.map((one) => keepErasure({ ...one, finishedAt: foundDigests.has(one.digest) ? null : now }));

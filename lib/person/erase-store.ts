@@ -44,7 +44,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
       AND recovery_id IN (SELECT id FROM recoveries WHERE id IN ${RECOVERIES_OF} AND final = 1)`,
   },
   recoveries: { set: `SET identifier = NULL`, where: `identifier IS NOT NULL AND ${OF_IDENTIFIERS} AND final = 1` },
-  // Of a guarded account, which stays watched: what the key of its guardian proposes is not a secret of the person.
+  // A guarded account stays watched: what the key of its guardian proposes is not a secret of the person.
   recovery_addresses: {
     set: `SET identifier = '', app = NULL, language = NULL`,
     where: `${personal('recovery_addresses').where} AND is_used = 1 AND NOT ${isOpen('recovery_addresses')}`,
@@ -157,7 +157,7 @@ export function countOf(table: string, { args, after, last }: Omit<EraseStep, 'n
   return { sql, args: { ...argsIn(args, sql), ...range?.args } };
 }
 
-/** Erasures, of which a list is kept outside the database. */
+/** Erasures; a list of them is kept outside the database. */
 export function selectErasures(digests: readonly string[]): Statement {
   return {
     sql: `SELECT * FROM erasures WHERE digest IN ${listed('digests')} ORDER BY digest`,

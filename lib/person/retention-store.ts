@@ -15,7 +15,7 @@ export const FORGETTINGS = {
     table: 'verifications',
     key: 'identifier',
     change: 'DELETE FROM verifications',
-    // Who guesses at an identifier stays known.
+    // Clients that guess at an identifier stay known.
     where: 'verified_at <= :before AND wrong_guesses = 0',
   },
   failedRegistrations: {

@@ -4,15 +4,15 @@ import { IS_ERASED } from '../identity/erasure.ts';
 
 /** A JSON list of the arguments. */
 export const listed = (name: string) => `(SELECT value FROM json_each(:${name}))`;
-/** Of one of the identifiers. */
+/** True of rows of one of the identifiers. */
 export const OF_IDENTIFIERS = `identifier IN ${listed('identifiers')}`;
-/** Of one of the accounts. */
+/** True of rows of one of the accounts. */
 export const OF_ACCOUNTS = `account IN ${listed('accounts')}`;
 
 /** A registration whose controller's passkey signed for it, in a final block: it shows whose the DID is. */
 export const PROVES_DID = `status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL`;
 
-/** Whose DID it is held the address before. */
+/** True where the DID's owner held the address before. */
 const PASSED_ON = `${PROVES_DID} AND holds = 0 AND did_hash NOT IN ${listed('did_hashes')}`;
 
 /**
@@ -36,7 +36,7 @@ export const RECOVERIES_OF = `(SELECT id FROM recoveries WHERE ${OF_ACCOUNTS}
 export const RELAYS_OF = `(SELECT id FROM relays WHERE registration_id IN ${REGISTRATIONS_OF}
   UNION SELECT id FROM relays WHERE recovery_id IS NOT NULL AND recovery_id IN ${RECOVERIES_OF})`;
 
-/** Of an event only what is the person's beyond doubt: many addresses have the same mask. */
+/** Only events that are the person's beyond doubt: many addresses have the same mask. */
 export const IN_DATA = `(data ->> 'did' IN ${listed('dids')} OR data ->> 'account' IN ${listed('accounts')}
   OR data ->> 'did_hash' IN ${listed('did_hashes')}
   OR data ->> 'identifier' IN ${listed('masks')} AND data ->> 'did' IN ${namedBy('did')})`;
@@ -45,5 +45,5 @@ export const IN_DATA = `(data ->> 'did' IN ${listed('dids')} OR data ->> 'accoun
 export const OF_BUCKETS = `bucket IN (SELECT kinds.value || ' ' || ids.value
   FROM json_each(:limits) AS kinds, json_each(:identifiers) AS ids)`;
 
-/** Of a chain that accounts may be on. */
+/** The chains that accounts may be on. */
 export const OF_CHAINS = `chain_id IN ${listed('chains')}`;

@@ -146,7 +146,7 @@ export function failAddress(address: AddressKey, now: number): Statement {
   };
 }
 
-/** Whom an account's commitment names, one row or none. */
+/** The address that an account's commitment names, one row or none. */
 export function selectAddress(address: AddressKey): Statement {
   return { sql: `SELECT identifier FROM recovery_addresses WHERE ${IS_IT}`, args: keyOf(address) };
 }

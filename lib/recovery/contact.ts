@@ -22,7 +22,7 @@ export interface ContactRequest {
   readonly x: bigint;
   readonly y: bigint;
   readonly proof: GivenProof;
-  /** Of the address; undefined to have none any more. */
+  /** The attestation of the address; undefined to remove the address. */
   readonly attestation: unknown;
   /** How mails are to be written to it. */
   readonly preferences: MailPreferences;

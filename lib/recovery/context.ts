@@ -22,6 +22,6 @@ export interface ChainView {
   readonly finalNumber: number;
   /** The guardian's address, lower-case. */
   readonly guardian: string;
-  /** Whose proposals are watched: the guardian, and those that this vault had before. */
+  /** The guardians whose proposals are watched: the present one, and those that this vault had before. */
   readonly guardians: readonly string[];
 }

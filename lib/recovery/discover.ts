@@ -80,7 +80,7 @@ export async function readGuardians({ config, db, guardian }: GuardianContext): 
 }
 
 /**
- * Of an account whose owners replaced its code events may be anything, and many, also where they have put the factory's
+ * An account whose owners replaced its code may emit any events, and many, also where they have put the factory's
  * back since: one is noted, the pending one or else the newest. A thief's is pending for three days at least.
  */
 async function noteForeign(ctx: GuardianContext, account: string, events: readonly RecoveryEvent[]): Promise<void> {

@@ -5,7 +5,7 @@ import { dueQueue } from '../db/due-queue.ts';
 /** A mail about a recovery: at its start, on a day while it runs, at its end. */
 export type NoticeKind = 'started' | 'running' | 'ended';
 
-/** Who hears: who may recover the account, or its owner's second address. */
+/** The readers: the address that may recover the account, or its owner's second address. */
 export type NoticeRecipient = 'owner' | 'contact';
 
 /** Tries of one notice. */

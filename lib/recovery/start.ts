@@ -36,7 +36,7 @@ export interface RecoveryRequest {
   readonly attestation: unknown;
 }
 
-/** Who asks: the client's key for the limits, and the app of the events. */
+/** The caller: the client's key for the limits, and the app of the events. */
 export interface RecoveryCaller {
   readonly ip: string;
   readonly app: string;

@@ -77,7 +77,7 @@ const CARRIES: ReadonlySet<Awaited<ReturnType<Relay['blocker']>>> = new Set([
   'nonce_jump',
 ]);
 
-/** Who pays: the guardian, else the registrar. Throws 503 `guardian_unfunded`. */
+/** The key that pays: the guardian's, else the registrar's. Throws 503 `guardian_unfunded`. */
 async function choosePayer(ctx: Ctx): Promise<{ readonly role: RelayRole; readonly address: string }> {
   const payers: readonly (readonly [RelayRole, Relay | undefined])[] = [
     ['guardian', ctx.guardian.relay],

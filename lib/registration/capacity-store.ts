@@ -5,7 +5,7 @@ import { EARLIEST_LAPSE, ipWindow } from '../sessions/sessions.ts';
 import { IP_HAS_ROOM } from './claim-store.ts';
 import { RELAY_FULL, RELAY_SINCE } from './relay-budget-store.ts';
 
-/** Whose relay is asked about, and the limits that count it. */
+/** The client whose relay is asked about, and the limits that count it. */
 export interface NextRelay {
   readonly ip: string;
   /** The network whose share counts it, '' without one, and what its /48 may open. */

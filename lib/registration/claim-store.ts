@@ -104,7 +104,7 @@ const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :ide
 
 /**
  * The chain decides over a handle. An address or a number goes to a later claim of another DID only with a proof, also
- * where the registration that it had was erased: of that nothing leads from the address to the DID any more.
+ * where the registration that it had was erased: then nothing leads from the address to the DID.
  */
 const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle'
   THEN :has_proof = 0 AND (EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1

@@ -214,6 +214,6 @@ function isNews(one: Registration, seen: SeenRegistration): boolean {
     one.proofKey === seen.proofKey &&
     one.isAliased === seen.isAliased;
   if (!isSame || (seen.aliasFinal === 'elsewhere' && one.lost === null)) return true;
-  // At the end of the watch the others lose the handle, wherever they are watched no more.
+  // At the end of the watch the others lose the handle, even those that are no longer watched.
   return seen.aliasFinal === 'own' && seen.nextCheckAt === null;
 }

@@ -64,7 +64,7 @@ export async function judgeProof(
     return now === null ? unsigned('none') : { proof: 'verified', signer: now, isLate: false };
   if (shown.keys.length === 0 && !shown.isSeveral) return unsigned('keyless');
   if (!shown.isSeveral) return now === null ? unsigned('signature') : { proof: 'verified', signer: now, isLate: false };
-  // None where the node has that state no more: then the key must be there at a final block.
+  // Empty where the node no longer has that state: then the key must be there at a final block.
   const { keys: before } = await readShownKeys(ctx, controller, toQuantity(block));
   if (now !== null) return { proof: 'verified', signer: now, isLate: !before.includes(now) };
   const then = isRecent ? await findSigner(opened, expected, before) : null;

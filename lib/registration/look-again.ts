@@ -23,7 +23,7 @@ import { lookAtDids, readSettled } from './look-at-dids.ts';
 import { createFinalBlock, type FinalBlock, lookAtKeys } from './look-at-keys.ts';
 import { KEYS_STALE_MS, type KeyNotes } from './look-notes.ts';
 
-/** The pause between two turns, each of which has its share of `LOOKS_PER_MINUTE`. */
+/** The pause between two turns; each has its share of `LOOKS_PER_MINUTE`. */
 export const KEY_LOOK_PAUSE_MS = 5_000;
 /** When an account is looked at again while a change is not final. */
 export const KEY_UNSETTLED_MS = 15_000;

@@ -17,7 +17,7 @@ export const LOOK_DIDS_MAX = 50;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'metrics' | 'log'>;
 
-/** The registrations of an account that are final and watched no more. */
+/** The registrations of an account that are final and no longer watched. */
 export async function readSettled({ db }: Pick<Ctx, 'db'>, account: string): Promise<readonly SettledRegistration[]> {
   return (await db.read(selectSettled(account, LOOK_DIDS_MAX))).map(toSettled);
 }

@@ -24,7 +24,7 @@ export async function lookAtKeys(
 ): Promise<KeysLook> {
   if (known === undefined) return { changed: new Map(), isSettled: true };
   const live = Array.from(known).flatMap(([key, isRemoved]) => (isRemoved ? [] : [key]));
-  // An account that is not there yet, or answers no more, takes nothing away.
+  // An account that is not there yet, or no longer answers, takes nothing away.
   const keysAt = async (block?: string) => {
     const shown = await readShownKeys(ctx, account, block);
     return shown.isSeveral ? shown.keys : live;

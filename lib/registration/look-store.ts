@@ -1,6 +1,6 @@
 import type { Row, Statement } from '../db/database.ts';
 
-/** A registration that is final and watched no more, with what the vault says of it. */
+/** A registration that is final and no longer watched, with what the vault says of it. */
 export interface SettledRegistration {
   readonly id: number;
   readonly didHash: string;

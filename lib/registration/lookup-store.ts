@@ -7,7 +7,7 @@ export function selectFirstRows(credentialId: string): Statement {
   return { sql: SELECT_FIRST, args: { credential_id: credentialId } };
 }
 
-/** The same rows of several credentials, each with the credential that it is for as `asked`. */
+/** The same rows of several credentials; `asked` is the credential of each. */
 export function selectFirstRowsOf(credentialIds: readonly string[]): Statement {
   return { sql: SELECT_FIRST_OF_MANY, args: { many: JSON.stringify(credentialIds) } };
 }

@@ -26,7 +26,7 @@ import { proofInvalid } from './proof-fault.ts';
 import { type AskedClaim, assertionText, isRetry, storedClaim } from './retry.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 
-/** So often a claim is judged at most, while its row changes between judging and writing. */
+/** How often a claim is judged at most, while its row changes between judging and writing. */
 export const JUDGINGS_MAX = 3;
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> &
@@ -47,7 +47,7 @@ export interface RegistrationRequest extends RegistrationSubject {
   readonly attestation?: unknown;
 }
 
-/** Who asks, and how a request that needs the chain is counted: `spend` throws 429 `rate_limited`. */
+/** The caller, and how a request that needs the chain is counted: `spend` throws 429 `rate_limited`. */
 export interface RecordingCaller extends RegistrationCaller {
   readonly spend: () => void;
 }
@@ -75,7 +75,7 @@ export async function recordRegistration(
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
   const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
-  // Judged before the lock: who waits for the node under it makes everybody else wait for the row.
+  // Judged before the lock: waiting for the node under it would make everybody else wait for the row.
   for (let judgings = 1; ; judgings++) {
     const judged = await judge(ctx, claim, contenders, caller);
     const isDone = await withRow(

@@ -47,7 +47,7 @@ export function selectProven({ identifier, credentialId, app }: ProvenBy): State
   };
 }
 
-/** Whose identifiers are asked for; null where any credential or channel will do. */
+/** The person whose identifiers are asked for; null where any credential or channel will do. */
 export interface HeldBy {
   readonly did: string;
   readonly credentialId: string | null;

@@ -1,4 +1,4 @@
-// Who signs in: the registration of a passkey, shown by a signature or right after it was made.
+// The registration of the passkey that signs in, shown by a signature or right after it was made.
 import { fromHex } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
@@ -24,7 +24,7 @@ export interface SignIn {
   readonly account: string;
 }
 
-/** Who signed: the registration, and the key. */
+/** The registration that signed, and the key. */
 export interface Signer {
   readonly signIn: SignIn;
   readonly signer: string;
@@ -83,7 +83,7 @@ interface Owned {
  */
 function isOwnDid({ chainId }: Ctx['config'], { did, account, isConfirmed }: Owned): boolean {
   const named = didNames(did, chainId, account);
-  // Of another account's did:pkh only a rightful one is confirmed.
+  // A did:pkh of another account is confirmed only if it is rightful.
   return named === 'address' || (named === 'another' && isConfirmed);
 }
 
@@ -157,7 +157,7 @@ export async function findAttested(
     const { smartAccount: account } = opened;
     const isConfirmed = status === 'confirmed';
     if (!isOwnDid(ctx.config, { did, account, isConfirmed })) throw isLabel();
-    // Of a registration that is under way the chain has nothing to say.
+    // The chain says nothing yet about a registration that is under way.
     if (isConfirmed) await demandOpen(ctx, { did, account, isConfirmed }, proofKey);
     return { credentialId, key: proofKey, did, account };
   }

@@ -6,7 +6,7 @@ import type { RelayKind, RelayRole } from './store.ts';
 /** A call for a recovery, to queue; the account and the call are 0x-hex. */
 export interface QueuedCall {
   readonly kind: Exclude<RelayKind, 'registration'>;
-  /** Whose key pays. */
+  /** The key that pays. */
   readonly role: RelayRole;
   readonly chainId: number;
   readonly target: string;
@@ -20,7 +20,7 @@ export interface QueuedCall {
 /** The most gas that calls of recoveries may be signed with in a rolling day; vetoes are not among them. */
 export interface GasBudget {
   readonly account: number;
-  /** Of proposals and of what is tried again; null for the first finish or withdrawal of a recovery. */
+  /** For proposals and retries; null for the first finish or withdrawal of a recovery. */
   readonly vault: number | null;
 }
 

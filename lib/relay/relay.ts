@@ -52,7 +52,7 @@ export function createSchedule(): RelaySchedule {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'>;
 
-/** Whose key it is, its own schedule, and where accounts of the factories are. */
+/** The key's role, its own schedule, and where accounts of the factories are. */
 type Own = Ctx & { readonly role: RelayRole; readonly schedule: RelaySchedule; readonly predict: PredictAddress };
 
 /** The relay of one vault and one key. Asks nothing of the chain or the database before the first call. */

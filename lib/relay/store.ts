@@ -10,7 +10,7 @@ export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed'
 /** What a relay does: registers a DID, or proposes, finishes, withdraws or vetoes a recovery. */
 export type RelayKind = 'registration' | 'proposal' | 'finish' | 'withdrawal' | 'veto';
 
-/** Whose key signs a relay. */
+/** The key that signs a relay. */
 export type RelayRole = 'registrar' | 'guardian';
 
 /** A call that the vault makes on-chain with its own account; hashes and addresses are 0x-hex, lower-case. */
@@ -25,7 +25,7 @@ export interface RelayRow {
   readonly target: string;
   /** 0x-hex; null where the call follows from `controller` and `didHash`. */
   readonly callData: string | null;
-  /** Of a registration. */
+  /** For a registration. */
   readonly controller: string | null;
   readonly didHash: string | null;
   readonly status: RelayStatus;

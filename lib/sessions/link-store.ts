@@ -94,7 +94,7 @@ const IS_LEASED = `identifier = :identifier AND ask_at = :leased AND did_hash = 
 
 const leaseArgs = ({ identifier, askAt, didHash }: AskedSession) => ({ identifier, leased: askAt, did_hash: didHash });
 
-/** The alias leads to the session's DID: links it, and asks no more once that is final. */
+/** The alias leads to the session's DID: links it, and stops asking once that is final. */
 export function linkAskedSession(session: AskedSession, isFinal: boolean, now: number): readonly Statement[] {
   const args = leaseArgs(session);
   return [

@@ -13,7 +13,7 @@ export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
   return Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
 }
 
-/** Of the two valid forms of a signature only that with the low s is accepted. */
+/** Only the form of a signature with the low s is accepted. */
 export function verifySecp256k1(message: Uint8Array, signature: Uint8Array, point: Uint8Array): boolean {
   return Secp256k1.noble.verify(signature, message, point, { lowS: true, prehash: true });
 }

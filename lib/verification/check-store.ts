@@ -44,7 +44,7 @@ const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM 
     WHERE identifier = :identifier AND id = :challenge)
   UNION ALL SELECT * FROM (${OTHERS_CODE})`;
 
-/** Whose codes to read: with a challenge its own, else the client's; and the newest that a stranger may try. */
+/** The codes to read: with a challenge its own, else the client's; and the newest that a stranger may try. */
 export interface CodesQuery {
   readonly identifier: string;
   readonly ip: string;
@@ -155,7 +155,7 @@ const AFTER_WRONG_GUESS: readonly EventRows[] = [
   },
 ];
 
-/** Of whom the events of a wrong guess tell, and for which app. */
+/** The identifier and the app in the events of a wrong guess. */
 export interface GuessShown {
   readonly app: string;
   readonly channel: string;

@@ -65,7 +65,7 @@ export async function findCode(
       return { refused: { verified: false, message: 'Too many attempts', attemptsRemaining: 0 } };
     return { code: own, role: challenge === undefined ? 'asker' : 'holder', otherwise };
   }
-  // Who names a challenge is judged by its code alone, unless the provider has no code but the newest.
+  // A caller with a challenge is judged by its code alone, unless the provider has no code but the newest.
   const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
   if (!isOpen || others.attempts >= max) return { refused: otherwise };
   const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);

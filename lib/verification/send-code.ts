@@ -37,7 +37,7 @@ export interface SendRequest {
   readonly identifier: Identifier<ProvableChannel>;
   readonly ip: string;
   readonly app: string;
-  /** Of the message. */
+  /** The language of the message. */
   readonly language: string;
   /** A pass from an earlier message. */
   readonly pass?: string | undefined;

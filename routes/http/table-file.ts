@@ -5,7 +5,7 @@ import type { Reply } from './response.ts';
 export interface TableFile {
   readonly name: string;
   readonly format: ExportFormat;
-  /** The names of the columns, of which each row has all. */
+  /** The names of the columns; each row has all of them. */
   readonly columns: readonly string[];
   readonly steps: AsyncGenerator<readonly object[]>;
   /** The address of the file that has what follows; null if this one has all. */

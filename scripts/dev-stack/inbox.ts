@@ -103,5 +103,5 @@ function mailPage(message: Arrived | undefined): Response {
   });
 }
 
-/** Of the frame, too. The page measures its height, so it keeps its origin; without scripts nothing can use that. */
+/** The policy of the frame, too. The page measures its height, so it keeps its origin; no script can use that. */
 export const SANDBOX = 'allow-same-origin allow-popups allow-popups-to-escape-sandbox';

@@ -10,7 +10,7 @@ export interface Mail extends Message {
   /** Header lines by lower-case name, the last one wins. */
   readonly headers: ReadonlyMap<string, string>;
   readonly raw: string;
-  /** Who authenticated, and whether the mail came over TLS. */
+  /** The user that authenticated, and whether the mail came over TLS. */
   readonly user?: string;
   readonly secure: boolean;
 }

@@ -80,7 +80,7 @@ export function openOrders(origin: string, vaultUrl: string): Orders {
     const asked = { origin, id, ...TEA };
     const { explorer } = await vault.call('GET /pay/config');
     const verdict = await vault.verifyPayment(hints, asked);
-    // From here on nothing is waited for: of two receipts that are checked at once one counts.
+    // Nothing is awaited from here on: only one of two receipts that are checked at once counts.
     if (verdict.status !== 'paid') return verdict;
     // A payment pays one order, and an order is paid once: who pays it from a second account gets that money back.
     if ((payments.get(verdict.userOpHash) ?? id) !== id) return { status: 'unpaid', reason: 'payment_used' };

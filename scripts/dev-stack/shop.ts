@@ -8,7 +8,7 @@ export { GIFT } from './faucet.ts';
 
 /** A running shop. */
 export interface Shop {
-  /** Of the host `localhost`: the Payment Request API and passkeys want a secure origin with a name. */
+  /** With the host `localhost`: the Payment Request API and passkeys want a secure origin with a name. */
   readonly url: string;
   stop(): Promise<void>;
 }

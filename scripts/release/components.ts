@@ -5,7 +5,7 @@ import { toolPath } from '../testing/tools.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** A package of which something is in the program. */
+/** A package with a part in the program. */
 export interface Component {
   readonly name: string;
   readonly version: string;

@@ -95,7 +95,7 @@ function changelog(date: string): string {
   return `${DEB_NAME} (${VERSION}) stable; urgency=medium\n\n  * The release ${VERSION}: see NEWS.gz.\n\n -- ${MAINTAINER}  ${stamp}\n`;
 }
 
-/** Who builds a package of their own names themselves. */
+/** People who build a package of their own name themselves. */
 const MAINTAINER = process.env['DEBFULLNAME']
   ? `${process.env['DEBFULLNAME']} <${process.env['DEBEMAIL'] ?? 'root@localhost'}>`
   : 'vault maintainers <root@localhost>';

@@ -105,7 +105,7 @@ export function failuresOf(results: readonly FileResult[], seed: number): string
   return parts.length === 0 ? '' : ['', 'failed:', ...parts].join('\n');
 }
 
-/** Of a file's output; the reason stands at its end. */
+/** The end of a file's output, where the reason is. */
 const FAILURE_CHARS = 4000;
 
 /** A line for each file, the slowest first. */

@@ -1,6 +1,6 @@
 // What the page keeps over a reload: for its own convenience, since the server believes none of it.
 
-/** Who signed in here. */
+/** The person who signed in here. */
 export interface Person {
   readonly did: string;
   readonly account: string;

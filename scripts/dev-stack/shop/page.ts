@@ -91,7 +91,7 @@ async function pay(client: VaultClient, person: Person): Promise<void> {
   run(() => follow(client, receipt));
 }
 
-/** Leads back to the payment, with a new order where the old one can be paid no more. */
+/** Leads back to the payment, with a new order where the old one can no longer be paid. */
 async function tryAgain(client: VaultClient, person: Person, word: string, notice: string): Promise<void> {
   if (USED.includes(word)) {
     order = await newOrder();
