@@ -97,7 +97,7 @@ export const FAILURES = {
   },
   recoveries_not_offered: {
     status: 503,
-    hint: 'This vault is no guardian (GUARDIAN_PRIVATE_KEY).',
+    hint: 'This vault is not a guardian (GUARDIAN_PRIVATE_KEY).',
     cause: 'The vault has no `GUARDIAN_PRIVATE_KEY`.',
     remedy: 'Operator: [recovery](recovery.md).',
   },
@@ -114,7 +114,7 @@ export const FAILURES = {
   },
   indexer_behind: {
     status: 503,
-    hint: 'The vault still reads the chain for the first time: try again later, or ask the contracts.',
+    hint: 'The vault is still reading the chain for the first time: try again later, or ask the contracts.',
     cause: 'The vault has not yet read the chain from the registry’s beginning.',
     remedy: 'Try again after `Retry-After`, or ask the contracts. `/readyz` shows how far it is.',
   },

@@ -81,13 +81,13 @@ export const REFUSALS = {
   },
   pass_invalid: {
     status: 403,
-    hint: 'The pass is not one for this identifier, or has ended: send without it to get a new one.',
+    hint: 'The pass is for another identifier, or has ended: send without it to get a new one.',
     cause: 'The pass is of another address, or older than 24 hours.',
     remedy: 'Send without it: the mail that follows has a new one.',
   },
   registration_closed: {
     status: 403,
-    hint: 'This vault registers nobody new (REGISTRATION): who is registered signs in with a passkey.',
+    hint: 'This vault registers nobody new (REGISTRATION): sign in with your passkey if you are registered.',
     cause: '`REGISTRATION` is `closed`, and the address is not registered.',
     remedy: 'Sign in with a passkey. Operator: `REGISTRATION=open`, or `invite` and `vault invites create`.',
   },
@@ -99,7 +99,7 @@ export const REFUSALS = {
   },
   invite_invalid: {
     status: 403,
-    hint: 'The invite is unknown, used up, over, or of another address or app: ask for a new one.',
+    hint: 'The invite is unknown, used up, expired, or for another address or app: ask for a new one.',
     cause:
       'The invite is unknown, used up, expired or revoked, or for another address or app. The vault does not say which.',
     remedy: 'Ask who invited you for a new one. Operator: `vault invites list`.',
@@ -125,7 +125,7 @@ export const REFUSALS = {
   },
   veto_invalid: {
     status: 403,
-    hint: 'The account refuses this signature: it must be by one of its keys, over the recovery that is pending.',
+    hint: 'The account refuses this signature: one of its keys must sign the pending recovery.',
     cause: 'The account refuses the signature that should stop a recovery.',
     remedy:
       'Sign with one of the keys that the account has now, over the recovery that is pending; `/account` does so.',
@@ -149,7 +149,7 @@ export const REFUSALS = {
   },
   join_taken: {
     status: 409,
-    hint: 'Another key came first, or the link was used before: show a new one, and let nobody else scan it.',
+    hint: 'This link was already used: create a new one, and show it to nobody else.',
     cause: 'A key was left under this link already, or it is somebody else’s.',
     remedy: 'Show a new QR code, and let nobody else scan it.',
   },
@@ -166,9 +166,9 @@ export const REFUSALS = {
   },
   recovery_barred: {
     status: 409,
-    hint: 'Two recoveries of this account were stopped: for 30 days none is proposed.',
+    hint: 'Two recoveries of this account were stopped: no new one is proposed for 30 days.',
     cause: 'The owners stopped two recoveries of this account.',
-    remedy: 'For 30 days none is proposed; `retry_after` says when the next one can be.',
+    remedy: 'No new one is proposed for 30 days; `retry_after` says when the next one can be.',
   },
   key_is_owner: {
     status: 409,

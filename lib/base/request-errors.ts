@@ -21,7 +21,7 @@ export const REQUEST_ERRORS = {
   },
   invalid_request: {
     status: 400,
-    cause: 'The body of a call to the bundler is no JSON-RPC request, or a batch of none or more than 10.',
+    cause: 'The body of a call to the bundler is not a JSON-RPC request, or is a batch of none or more than 10.',
     remedy: 'Send `{ "jsonrpc": "2.0", "id": 1, "method": …, "params": […] }`. Notifications are not taken.',
   },
   invalid_params: {
@@ -89,7 +89,7 @@ export const REQUEST_ERRORS = {
   },
   idempotency_key_reused: {
     status: 422,
-    hint: 'The key stands for another request: send a new one.',
+    hint: 'This key was used for another request: send a new one.',
     cause: 'This `Idempotency-Key` came with another body before.',
     remedy: 'A new key for each new request, the same key for a retry alone.',
   },

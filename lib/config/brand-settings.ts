@@ -48,7 +48,7 @@ export const BRAND_SETTINGS = {
     { example: '/etc/vault/brands.json' },
   ),
   DEFAULT_LANGUAGE: plain(
-    'language where nobody says another one: en, de, fr, es, or one of WORDS_DIR',
+    'default language: en, de, fr, es, or one of WORDS_DIR',
     parse.parsed('must be a language such as en or pt-BR', languageTag),
     'en',
   ),

@@ -1,4 +1,4 @@
-import { CONFIRMATION_POLL_MAX_MS } from '../chain/next-check.ts';
+import { CONFIRMATION_POLL_MAX_MS } from '../chain/receipts.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { didHash } from '../identity/did.ts';

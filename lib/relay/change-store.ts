@@ -1,4 +1,4 @@
-import { CONFIRMATION_POLL_MAX_MS } from '../chain/next-check.ts';
+import { CONFIRMATION_POLL_MAX_MS } from '../chain/receipts.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { registrationFailed, registrationMined, registrationReopened, registrationSent } from './registration-store.ts';
