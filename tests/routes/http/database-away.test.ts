@@ -62,9 +62,9 @@ describe('§4 while the database is away', () => {
     await t.work();
     const lines = t.entries.map(({ level, event, operation }) => [level, event, operation]);
     expect(lines.filter(([level]) => level === 'error')).toEqual([]);
-    expect(lines.filter(([, event]) => event === 'database_unavailable').sort()).toEqual([
+    // What works in the background asks the database for its time before it writes.
+    expect(lines.filter(([, event]) => event === 'database_unavailable')).toEqual([
       ['warn', 'database_unavailable', 'read'],
-      ['warn', 'database_unavailable', 'write'],
     ]);
     expect((await t.call('GET /readyz')).status).toBe(503);
   });
