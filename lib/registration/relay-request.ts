@@ -136,7 +136,7 @@ async function queue(
     ...caller,
     relay,
   };
-  // Judged before the lock: who waits for the node under it makes everybody else wait for the row.
+  // Judged before the lock: waiting for the node under it would make everybody else wait for the row.
   for (let isAgain = false; ; isAgain = true) {
     try {
       await judgeRelay(ctx, newClaim(ctx, request, claim, rest), { ...relay, didHash: claim.didHash });
