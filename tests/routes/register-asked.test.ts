@@ -76,10 +76,10 @@ const identifiersOf = async (who: Person) => (await signedIn(who)).identifiers;
 const aliasOf = ({ identifier }: Person) => [{ identifier, channel: 'handle', proof: 'alias' }];
 
 describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () => {
-  test.each(['false', 'true'])(
-    'not once its owner has freed it, nor when another has it (FOLLOWER=%s)',
-    async (FOLLOWER) => {
-      await restart({ FOLLOWER, FINALITY_BLOCKS: '0' });
+  test.each([{ FOLLOWER: 'false' }, { FOLLOWER: 'true' }, { INDEXER_URL: 'http://127.0.0.1:1' }])(
+    'not once its owner has freed it, nor when another has it (%j)',
+    async (setting) => {
+      await restart({ ...setting, FINALITY_BLOCKS: '0' });
       const alice = await settled('handle');
       expect(await identifiersOf(alice)).toMatchObject(aliasOf(alice));
       await people.act(alice, 'freeAlias', aliasHash(alice.identifier));
