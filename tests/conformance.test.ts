@@ -17,7 +17,7 @@ if (existsSync(SPECIFICATION)) {
       expect([name, isNamed(name)]).toEqual([name, true]);
     });
   });
-} else console.log('the specification is not beside this checkout: its rows are not compared');
+} else test.skip('the specification is not beside this checkout: its rows are not compared', () => {});
 
 /** What the name of a row's test begins with: the section, the operation without `/api/`, and the row's own words. */
 function nameOf(section: string, subject: string, row: string): string {
