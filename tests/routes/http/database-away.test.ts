@@ -59,6 +59,7 @@ describe('§4 while the database is away', () => {
     for (const path of ['/healthz', '/pay', '/pay/config', '/console', '/metrics', '/api/contracts', '/api/status'])
       expect([path, (await t.call(`GET ${path}`)).status]).toEqual([path, 200]);
     for (let n = 0; n < 300; n++) await t.call('GET /api/sessions/status', {}, { 'Idempotency-Key': `k${n}` });
+    for (let n = 0; n < 3; n++) await t.call('POST /api/verify/send', email);
     await t.work();
     const lines = t.entries.map(({ level, event, operation }) => [level, event, operation]);
     expect(lines.filter(([level]) => level === 'error')).toEqual([]);
