@@ -32,8 +32,8 @@ export interface Disk {
 
 /** `synchronous` of a connection that syncs each commit, and of one that syncs nothing. */
 const [FULL, OFF] = [2, 0];
-/** Commits that are in the log, and not in the file yet, at most. */
-const LOGGED_MAX = 6;
+/** States that are in the log, and not in the file yet, at most; one is kept each so many commits. */
+const [LOGGED_MAX, LOGGED_EACH] = [6, 32];
 /** Of a thousand calls that meet a trouble so many go wrong. */
 const WRONG_IN_1000 = 300;
 
@@ -43,8 +43,8 @@ export async function openDisk(draw: Draw): Promise<Disk> {
   const isSynced = Number(settings['synchronous']) >= FULL;
   let connection = connect(new Connection(':memory:', { strict: true }), settings);
   let prepare = createPrepare(connection);
-  let met = 0;
-  /** What the disk has for certain, and after it what each commit since has made of it. */
+  let [met, commits] = [0, 0];
+  /** What the disk has for certain, and after it what commits since have made of it. */
   let images: Uint8Array[] = [];
   const runOne = ({ sql, args }: BoundStatement) => runPrepared(prepare(sql), args);
 
@@ -78,7 +78,8 @@ export async function openDisk(draw: Draw): Promise<Disk> {
     if (mode === 'read') return runBatch(connection, runOne, statements, mode);
     const isWrite = mode === 'write' || prepare(statements[0]?.sql ?? '').writes;
     const results = isWrite ? write(statements) : statements.map(runOne);
-    if (isWrite && !isSynced) images = [...images.slice(-LOGGED_MAX), connection.serialize()];
+    if (isWrite && !isSynced && ++commits % LOGGED_EACH === 0)
+      images = [...images.slice(-LOGGED_MAX), connection.serialize()];
     if (isWrite) disk.onCommit();
     return results;
   }
@@ -102,7 +103,7 @@ export async function openDisk(draw: Draw): Promise<Disk> {
     cutPower() {
       const image = isSynced
         ? connection.serialize()
-        : imageLeft(images, Number(settings['synchronous']) === OFF, draw);
+        : imageLeft([...images, connection.serialize()], Number(settings['synchronous']) === OFF, draw);
       connection.close();
       connection = connect(Connection.deserialize(image, { strict: true }), settings);
       prepare = createPrepare(connection);
@@ -142,13 +143,15 @@ function failure(code: string): Error {
   return Object.assign(new Error(`simulated: ${code}`), { code });
 }
 
-/** One of the states since the last sync; where nothing is ever synced, pages of two of them. */
+/** One of the states since the last sync, mostly the first; where nothing is ever synced, pages of two of them. */
 function imageLeft(images: readonly Uint8Array[], isTorn: boolean, draw: Draw): Uint8Array {
-  const at = draw.below(images.length);
-  const image = Uint8Array.from(images[at] ?? []);
-  const older = images[draw.below(at + 1)];
+  const newest = images.length - 1;
+  if (!isTorn) return images[draw.below(2) === 0 ? 0 : draw.below(newest + 1)] as Uint8Array;
+  const at = Math.min(newest, 1 + draw.below(Math.max(1, newest)));
+  const image = Uint8Array.from(images[at] as Uint8Array);
+  const older = images[draw.below(Math.max(1, at))] as Uint8Array;
   const size = ((image[16] ?? 0) << 8) | (image[17] ?? 0);
-  for (let page = 1; isTorn && older && page * size < older.length; page++)
+  for (let page = 1; page * size < older.length; page++)
     if (draw.below(2) === 0) image.set(older.subarray(page * size, (page + 1) * size), page * size);
   return image;
 }

@@ -12,7 +12,8 @@ checked after each commit and each answer. A seed draws all of a life, so that i
 Flags
   --seed N      the life of this seed alone [a new one]
   --steps N     end a life after so many steps of people and the chain [all, at most 14]
-  --seconds N   one life after the other, with the next seed each, for so long [30 without --seed]
+  --lives N     so many lives, one after the other, with the next seed each
+  --seconds N   the same for so long [30 without --seed and --lives]
   --plant NAME  with a planted bug of docs/torture.md, which is to be found
   --trace       print all that happens
   --help        this text`;
@@ -23,6 +24,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     steps: { type: 'string' },
+    lives: { type: 'string' },
     seconds: { type: 'string' },
     plant: { type: 'string' },
     trace: { type: 'boolean', default: false },
@@ -43,11 +45,12 @@ function help(): number {
 }
 
 async function main(): Promise<number> {
-  for (const name of ['seed', 'steps', 'seconds'] as const)
+  for (const name of ['seed', 'steps', 'lives', 'seconds'] as const)
     if (!/^\d{0,10}$/.test(values[name] ?? '')) return refuse(`--${name} is a whole number`);
   const seed = readNumber('seed') ?? Date.now() % 2 ** 31;
   const steps = readNumber('steps');
-  const seconds = readNumber('seconds') ?? (values.seed === undefined ? 30 : 0);
+  const lives = readNumber('lives');
+  const seconds = readNumber('seconds') ?? (values.seed === undefined && lives === undefined ? 30 : 0);
   const plant = PLANTS.find(({ name }) => name === values.plant);
   if (values.plant !== undefined && plant === undefined) return refuse(`a plant is one of: ${NAMES}`);
   if (plant) plantBug(plant);
@@ -65,7 +68,7 @@ async function main(): Promise<number> {
       print([...lines, `again: npm run simulate -- ${again}${planted}`].join('\n'));
       return 1;
     }
-    if (performance.now() >= end) break;
+    if (life + 1 >= seed + (lives ?? 1) && performance.now() >= end) break;
   }
   print('nothing was violated');
   return 0;
@@ -76,7 +79,7 @@ function print(text: string): void {
   writeSync(1, `${text}\n`);
 }
 
-function readNumber(name: 'seed' | 'steps' | 'seconds'): number | undefined {
+function readNumber(name: 'seed' | 'steps' | 'lives' | 'seconds'): number | undefined {
   const text = values[name];
   return text === undefined ? undefined : Number(text);
 }

@@ -31,7 +31,7 @@ export interface Simulated {
 }
 
 const LINES_KEPT = 40;
-const [CLIENTS, READERS, STRIKES_MAX] = [6, 2, 3];
+const [CLIENTS, READERS, STRIKES_MAX] = [6, 4, 3];
 /** The pauses of clients and monitor while things go wrong, and while they do not. */
 const [BUSY, CALM] = [
   { pauseMs: 200, pollMs: 250 },
@@ -60,7 +60,7 @@ export async function simulate({ seed, steps, say = () => {} }: SimulationOption
     say: trace.say,
     async rage({ place, monitor, draw }) {
       const history = await openHistory(world, place, draw);
-      const strike = striker(allFaults(world, monitor, ledger), { monitor, draw, say: trace.say });
+      const { strike, rest } = striker(allFaults(world, monitor, ledger), { monitor, draw, say: trace.say });
       for (const step of history.steps.slice(0, steps)) {
         trace.say(`step ${++counts.steps}: ${Object.values(step).join(', ')}`);
         Object.assign(ordeal, BUSY);
@@ -71,6 +71,12 @@ export async function simulate({ seed, steps, say = () => {} }: SimulationOption
         Object.assign(ordeal, CALM);
         await history.compare();
       }
+      if (steps !== undefined) return;
+      // However short the history: each fault has struck.
+      Object.assign(ordeal, BUSY);
+      counts.faults += await strike(rest());
+      Object.assign(ordeal, CALM);
+      await history.compare();
     },
   };
   try {
@@ -87,14 +93,17 @@ export async function simulate({ seed, steps, say = () => {} }: SimulationOption
   return { seed, violation, ...trace.end(), counts: { ...counts, answers, comparisons, seconds } };
 }
 
-/** Strikes with one fault after the other, each once before any comes again. Answers how many happened. */
+/**
+ * Strikes with one fault after the other, each once before any comes again, and answers how many happened. `rest`: so
+ * many have not come in this round.
+ */
 function striker(
   faults: readonly Fault[],
   { monitor, draw, say }: { monitor: Monitor; draw: ReturnType<typeof openDraw>; say: (line: string) => void },
-): (times: number) => Promise<number> {
+): { strike(times: number): Promise<number>; rest(): number } {
   const possible = faults.filter(({ impossible }) => impossible === undefined);
-  let waiting: Fault[] = [];
-  return async (times) => {
+  let waiting = [...possible];
+  const strike = async (times: number) => {
     const before = sumOf(possible);
     for (let struck = 0; struck < times; struck++) {
       if (waiting.length === 0) waiting = [...possible];
@@ -106,6 +115,7 @@ function striker(
     }
     return sumOf(possible) - before;
   };
+  return { strike, rest: () => waiting.length };
 }
 
 const sumOf = (faults: readonly Fault[]) => faults.reduce((sum, one) => sum + one.fired(), 0);

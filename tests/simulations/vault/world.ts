@@ -71,6 +71,8 @@ const VARS = {
   VAULT_SECRET,
   OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff'),
   BASE_URL,
+  // A reader who is slower than a burst is sent back to the table, which is no gap.
+  STREAM_QUEUE_EVENTS_MAX: '100000',
   // The stand-in for the node knows no logs.
   FOLLOWER: 'false',
   SMTP_URL: 'smtp://mail.example',
