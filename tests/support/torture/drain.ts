@@ -1,8 +1,11 @@
 import { CLIENTS_LIKE, type Ledger } from './ledger.ts';
 import type { Place } from './place.ts';
 
-/** So much time passes for all vaults at once: leases and keys of the dead lapse, pauses of retries end. */
-export const LEAP_MS = 90_000;
+/**
+ * So much time passes for all vaults at once: most leases and keys of the dead lapse, pauses of retries end. Beyond a
+ * minute their clocks would be wrong by the database's, and they would do no background work.
+ */
+export const LEAP_MS = 50_000;
 /** The rest may take as long as it grows less: this long without that is for ever. A retry may have to wait so long. */
 const STALLED_MS = 120_000;
 const POLL_MS = 500;
