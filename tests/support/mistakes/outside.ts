@@ -14,7 +14,7 @@ export const OUTSIDE: readonly Mistake[] = [
     done: 'A host of another machine',
     vars: { HOST: '203.0.113.7' },
     beside: { EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' },
-    says: ['203.0.113.7 is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them'],
+    says: ['203.0.113.7 is not an address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them'],
     exit: 1,
   },
   {
