@@ -79,7 +79,7 @@ describe('closed', () => {
     expect(await t.rows('SELECT 1 FROM attestation_uses')).toEqual([]);
     expect(await t.rows('SELECT 1 FROM codes')).toEqual(sent);
     expect(await t.rows('SELECT 1 FROM sessions UNION SELECT 1 FROM registrations')).toEqual([]);
-    expect((await send(mailbox('alice'))).body.hint).toContain('signs in');
+    expect((await send(mailbox('alice'))).body.hint).toContain('sign in with your passkey');
   });
 
   test('leaves who is registered as they are: code, registration again, and its repetition', async () => {

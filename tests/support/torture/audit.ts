@@ -80,8 +80,10 @@ async function auditRegistrations({ chain }: Place, rows: Rows, ledger: Ledger):
   }
   const { twice } = await chain.registered();
   if (twice > 0) ledger.violate('no registration is doubled', `${twice} on the chain`);
+  // A request that is given up withdraws its claim and frees its attestation, which the next one uses.
   const used = await rows(
-    `SELECT identifier, count(*) AS n FROM registrations WHERE ${CLIENTS_LIKE} GROUP BY identifier HAVING n > 1`,
+    `SELECT identifier, count(*) AS n FROM registrations
+      WHERE ${CLIENTS_LIKE} AND failure IS NOT 'withdrawn' GROUP BY identifier HAVING n > 1`,
   );
   for (const { identifier, n } of used) ledger.violate('no attestation is used twice', `${identifier}: ${n} claims`);
 }
