@@ -154,13 +154,16 @@ export function requeueBeyond({ chainId, address }: RelaySigner, nextNonce: numb
   };
 }
 
-/** Fails a relay, and its registration. `rowsAffected` of the first is the verdict. */
+/**
+ * Fails a relay that is as it was read, and its registration. `rowsAffected` of the first is the verdict. After a turn
+ * that outlasts its lease another process may have signed it: its own transaction is what the contract refuses then.
+ */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [
     {
       sql: `UPDATE relays SET status = 'failed', failure = :reason, next_check_at = NULL
-        WHERE id = :id AND next_check_at IS NOT NULL`,
-      args: { id: relay.id, reason },
+        WHERE id = :id AND status = :status AND nonce IS :nonce`,
+      args: { id: relay.id, status: relay.status, nonce: relay.nonce, reason },
     },
     ...registrationFailed(relay, reason, now),
   ];

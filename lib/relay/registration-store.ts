@@ -61,20 +61,23 @@ export function registrationReopened({ registrationId }: RelayRow, now: number):
   ];
 }
 
-/** Fails the registration; what it held goes to whose it is then, or is free. */
-export function registrationFailed({ registrationId }: RelayRow, reason: string, now: number): readonly Statement[] {
+/** Fails the registration if its relay has failed; what it held goes to whose it is then, or is free. */
+export function registrationFailed(
+  { id, registrationId }: RelayRow,
+  reason: string,
+  now: number,
+): readonly Statement[] {
   if (registrationId === null) return [];
+  const isFailed = `EXISTS (SELECT 1 FROM relays WHERE id = :relay_id AND status = 'failed')`;
+  const failing = `id = :registration_id AND status <> 'failed' AND ${isFailed}`;
+  const args = { relay_id: id, registration_id: registrationId, reason };
   return [
-    emitRegistrationsFailed(`FROM registrations WHERE id = :registration_id AND status <> 'failed'`, ':reason', {
-      registration_id: registrationId,
-      reason,
-      now,
-    }),
+    emitRegistrationsFailed(`FROM registrations WHERE ${failing}`, ':reason', { ...args, now }),
     {
       sql: `UPDATE registrations SET status = 'failed', failure = :reason, block_number = NULL,
         mined_block = NULL, mined_hash = NULL, controller = NULL, final = 0, looked_at = NULL
-        WHERE id = :registration_id AND status <> 'failed'`,
-      args: { registration_id: registrationId, reason },
+        WHERE ${failing}`,
+      args,
     },
     ...settleHolders(byId(registrationId), now),
   ];

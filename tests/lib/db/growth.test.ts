@@ -293,7 +293,7 @@ const CASES: readonly (readonly [what: string, grow: () => Promise<unknown>, sta
       },
       {
         ...named('the end of a registration', undoRegistration(1, now)),
-        ...named('the end of a relayed one', registrationFailed({ registrationId: 1 } as RelayRow, 'x', now)),
+        ...named('the end of a relayed one', registrationFailed({ id: 1, registrationId: 1 } as RelayRow, 'x', now)),
         'handles that an alias makes due': recheckHandles(100_000 + ROWS - 3, now, ALWAYS),
         'registrations that a new controller makes due': recheckDids(100_000 + ROWS - 3, now, ALWAYS),
         'registrations that a re-org makes due': recheckMoved(100_000 + ROWS - 3, now, ALWAYS),

@@ -269,6 +269,8 @@ for (const engine of engines()) {
     test('failed, all is free again but its place in the day, once it had a nonce', async () => {
       const alice = await enqueue('alice');
       await sign(alice, 5);
+      const [stale] = await db.write(...failRelay(alice, 'did_taken', clock.now()));
+      expect([stale?.rowsAffected, await registrations()]).toMatchObject([0, [{ status: 'submitted' }]]);
       await db.write(...failRelay(await again(alice), 'did_taken', clock.now()));
       expect(await registrations()).toMatchObject([{ status: 'failed', failure: 'did_taken' }]);
       expect(await again(alice)).toMatchObject({ status: 'failed', failure: 'did_taken' });

@@ -9,6 +9,7 @@ import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import { registerData } from '../../support/onchain.ts';
 import { look as lookOver, readRelay, readStatus } from '../../support/relay-world.ts';
 import { tally } from '../../support/tally.ts';
+import { until } from '../../support/until.ts';
 import { startVault, type TestVault, timedBy, VAULT_SECRET } from '../../support/vault.ts';
 
 const GWEI = 10n ** 9n;
@@ -540,6 +541,42 @@ describe('several processes', () => {
     await second.work();
     expect(await told(alice, second)).toBe('confirmed, proven');
     await second.stop();
+  });
+
+  test('a turn that outlasts its lease does not end what another process has sent meanwhile', async () => {
+    const other = startForwarder(chain.url);
+    const second = await start({ RPC_URL: other.url }, { database: t.database, clock: t.clock });
+    const isMined = Promise.withResolvers<void>();
+    let isTakenBack = false;
+    // Tried on the chain that has the registration already, and looked up in the registry after a re-org.
+    node.trouble = async (forward, methods) => {
+      const isTurn = (await t.rows('SELECT 1 FROM relays')).length > 0;
+      if (isTurn && methods.includes('eth_estimateGas')) await isMined.promise;
+      if (isTurn && methods.includes('eth_call') && !isTakenBack) {
+        isTakenBack = true;
+        await chain.reorg(1);
+      }
+      return forward();
+    };
+    const alice = await createCandidate(chain, `person${++people}`, t.clock.now());
+    const asked = t.call('POST /api/dids', alice.body);
+    await t.idle();
+    expect((await relayOf(alice))['status']).toBe('queued');
+    await t.clock.advance(3_000);
+    await second.work();
+    expect((await relayOf(alice))['status']).toBe('signed');
+    await chain.mine();
+    isMined.resolve();
+    await until('the slow turn finds nothing in the registry', () => isTakenBack);
+    await t.work();
+    expect(await relayOf(alice)).toMatchObject({ status: 'signed', failure: null });
+    await second.work();
+    await chain.mine();
+    await second.work();
+    await t.clock.advance(1_000);
+    expect([(await asked).body.status, await told(alice)]).toEqual(['confirmed', 'confirmed, proven']);
+    await second.stop();
+    await other.stop();
   });
 
   test('a new key follows what the old one signed, and signs the rest', async () => {
