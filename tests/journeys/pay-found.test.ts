@@ -215,7 +215,7 @@ describe('an account is found by its passkey alone', () => {
     test('not before its account lists it', async () => {
       const window = elsewhere(added);
       await find(window, 2);
-      await window.until('words', () => window.text('setup-notice').includes('does not open'));
+      await window.until('words', () => window.text('setup-notice').includes('does not work'));
     });
 
     test('at once when it does, on another device, and pays with it', async () => {

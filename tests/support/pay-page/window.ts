@@ -101,7 +101,7 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
     ...timers.globals,
     Date: dateOf(time),
     crypto: cryptoOf(device, time),
-    WebAssembly: WASM,
+    WebAssembly: wasmOf(time),
     NodeFilter: { SHOW_TEXT: 4 },
     AbortSignal: { timeout: () => undefined },
     localStorage: device.localStorage,
@@ -181,17 +181,21 @@ function instantiate(bytes: Uint8Array<ArrayBuffer>, imports?: WebAssembly.Impor
   enclaves.set(bytes.byteLength, known);
   return known;
 }
-const compile = async (bytes: Uint8Array<ArrayBuffer>) => (await instantiate(bytes)).module;
-const WASM = {
-  Module: WebAssembly.Module,
-  compile,
-  compileStreaming: async (answer: Promise<Response>) => compile(new Uint8Array(await (await answer).arrayBuffer())),
-  async instantiate(given: Uint8Array<ArrayBuffer> | WebAssembly.Module, imports?: WebAssembly.Imports) {
-    if (!(given instanceof WebAssembly.Module)) return instantiate(given, imports);
-    for (const one of enclaves.values()) if ((await one).module === given) return (await one).instance;
-    return WebAssembly.instantiate(given, imports);
-  },
-};
+
+/** What compiles is under way, on threads of its own, for as long as the machine takes. */
+function wasmOf(time: WorldTime) {
+  const compile = async (bytes: Uint8Array<ArrayBuffer>) => (await time.during(instantiate(bytes))).module;
+  return {
+    Module: WebAssembly.Module,
+    compile,
+    compileStreaming: async (answer: Promise<Response>) => compile(new Uint8Array(await (await answer).arrayBuffer())),
+    async instantiate(given: Uint8Array<ArrayBuffer> | WebAssembly.Module, imports?: WebAssembly.Imports) {
+      if (!(given instanceof WebAssembly.Module)) return time.during(instantiate(given, imports));
+      for (const one of enclaves.values()) if ((await one).module === given) return (await one).instance;
+      return time.during(WebAssembly.instantiate(given, imports));
+    },
+  };
+}
 
 function credentialsOf(device: Device, isClosed: () => boolean) {
   const ask = <T>(act: () => Promise<T>): Promise<T> => (isClosed() ? new Promise(() => undefined) : on(device, act));
