@@ -141,6 +141,15 @@ export function requeueRelay(relay: RelayRow): Statement {
   };
 }
 
+/** Forgets what freed the nonce of a relay that is queued again: its receipt would end the relay a second time. */
+export function forgetFreed({ id }: Pick<RelayRow, 'id'>): Statement {
+  return {
+    sql: `DELETE FROM relay_attempts WHERE relay_id = :id AND kind = 'noop'
+      AND EXISTS (SELECT 1 FROM relays WHERE id = :id AND status = 'queued')`,
+    args: { id },
+  };
+}
+
 /**
  * Queues the signed relays again whose nonces are beyond the signer's next one, which `lowerNonce` has lowered:
  * `rowsAffected` says how many.

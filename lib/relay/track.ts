@@ -8,7 +8,7 @@ import {
 import { isRegistered } from '../chain/registry.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import { readCommonFinal } from '../chain/witness.ts';
-import { mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
+import { forgetFreed, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
 import { registrationOf, simulateRelay } from './contract-calls.ts';
 import { endDone, endRefused } from './end-relay.ts';
 import { RELAY_SETTLED_BLOCKS, readNonceAtDepth } from './nonce-at-depth.ts';
@@ -125,16 +125,17 @@ async function recover(relayer: Relayer, state: SignerState, relay: RelayRow, no
 }
 
 /**
- * Ends a relay whose transaction reverted, or whose nonce was freed. A recovery's call that was given up because it
- * would have reverted, and would no longer after a re-org, is queued again.
+ * Ends a relay whose transaction reverted, or whose nonce was freed. A call that was given up because it would have
+ * reverted, and would no longer after a re-org, is queued again: its own transaction may have been on the block that
+ * is gone.
  */
 async function end(relayer: Relayer, { relay, attempts }: TrackedRelay, found: Mined): Promise<boolean> {
   const { attempt } = found;
   if (!(await isCanonical(relayer, relay, attempt.hash, found))) return false;
   const simulation = await simulateRelay(relayer, relay);
-  const isFreed = relay.kind !== 'registration' && attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
+  const isFreed = attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
   if (isFreed && 'gas' in simulation) {
-    const [queued] = await relayer.db.write(requeueRelay(relay));
+    const [queued] = await relayer.db.write(requeueRelay(relay), forgetFreed(relay));
     return queued?.rowsAffected === 1;
   }
   return endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');

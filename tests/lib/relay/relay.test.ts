@@ -322,6 +322,30 @@ describe('the chain has the last word', () => {
     expect([await told(alice), (await relayOf(alice))['failure']]).toEqual(['failed', 'did_taken']);
   });
 
+  test('a registration whose nonce was freed, as it stood on a block that is gone, is sent again', async () => {
+    const alice = await submit();
+    let isTakenBack = false;
+    // Its own transaction is mined before the call is tried again, and a re-org takes it back before it is looked up.
+    node.trouble = async (forward, methods) => {
+      if (isTakenBack || !methods.includes('eth_estimateGas')) return forward();
+      isTakenBack = true;
+      await chain.mine();
+      const refused = await forward();
+      await chain.reorg(1);
+      return refused;
+    };
+    await drop((await relayOf(alice))['tx_hash']);
+    await chain.mine(6);
+    for (let looks = 0; looks < 5 && (await attemptsOf(alice)).length < 2; looks++) await look();
+    expect((await attemptsOf(alice)).map(({ kind }) => kind)).toEqual(['call', 'noop']);
+    await chain.mine(SETTLED + 1);
+    await look();
+    expect(await told(alice)).toBe('submitted');
+    await chain.mine();
+    await look();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
   test('a nonce that someone else spent with the key is noticed, and the relay gets another', async () => {
     const alice = await submit();
     const { nonce, tx_hash: hash } = await relayOf(alice);
