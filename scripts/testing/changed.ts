@@ -21,7 +21,9 @@ export function testsOf(root: string, changed: readonly string[], tests: readonl
 function importsOf(root: string, file: string): readonly string[] {
   // Deleted, but not yet from git's list.
   if (!existsSync(join(root, file))) return [];
-  const found = new Bun.Transpiler({ loader: 'ts' }).scanImports(readFileSync(join(root, file)));
+  // The scan takes no line that names an interpreter, as server.ts begins with.
+  const source = readFileSync(join(root, file), 'utf8').replace(/^#!.*/, '');
+  const found = new Bun.Transpiler({ loader: 'ts' }).scanImports(source);
   return found.filter(({ path }) => path.startsWith('.')).map(({ path }) => join(dirname(file), path));
 }
 

@@ -15,7 +15,10 @@ const TESTS = ['tests/a.test.ts', 'tests/b.test.ts', 'tests/c.test.ts'];
 beforeAll(async () => {
   git('init', '-q', '-b', 'main');
   await write('lib/deep.ts', 'export const deep = 1;');
-  await write('lib/used.ts', "import { deep } from './deep.ts'; import '../lib/used.ts'; export const used = deep;");
+  await write(
+    'lib/used.ts',
+    "#!/usr/bin/env bun\nimport { deep } from './deep.ts'; import '../lib/used.ts'; export const used = deep;",
+  );
   await write('lib/other.ts', 'export const other = 1;');
   await write('tests/a.test.ts', "import { used } from '../lib/used.ts'; console.log(used);");
   await write('tests/b.test.ts', "const { other } = await import('../lib/other.ts'); console.log(other);");
