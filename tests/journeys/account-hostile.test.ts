@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { createDevices, createHere, type Device, makeHere, type } from '../support/account-page.ts';
-import { awaitSelector, openShop, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { accountPages, createHere, type Device, makeHere, type } from '../support/account-page.ts';
+import { awaitSelector, openShop, type PayWorld, press } from '../support/pay.ts';
 import { skip } from '../support/pay-windows.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const devices = createDevices(() => world);
-  beforeAll(async () => {
-    world = await startPayWorld({ pagesOnly: true });
+  const { open } = accountPages((opened) => {
+    world = opened;
   });
-  afterAll(() => world.stop());
-  afterEach(async () => {
-    await devices.close();
-    world.upstream.set();
-  });
-  const device = (hash = '') => devices.open({ hash });
+  const device = (hash = '') => open({ hash });
   /** Has the vault answer something else to the page, by path, until that is taken out. */
   const answers = async ({ page }: Device) => {
     const others = new Map<string, { status: number; body: string }>();

@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { HTTPRequest } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
-import { confirm, createDevices, createHere, type Device, keyNames, type } from '../support/account-page.ts';
-import { type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { accountPages, confirm, createHere, type Device, keyNames, type } from '../support/account-page.ts';
+import { type PayWorld, press } from '../support/pay.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const devices = createDevices(() => world);
-  beforeAll(async () => {
-    world = await startPayWorld({ pagesOnly: true });
+  const { open } = accountPages((opened) => {
+    world = opened;
   });
-  afterAll(() => world.stop());
-  afterEach(() => devices.close());
-  const device = (hash = '') => devices.open({ hash });
+  const device = (hash = '') => open({ hash });
   /** The first device shows a code; answers what is behind the `#` of its link. */
   const showCode = async (first: Device): Promise<string> => {
     await press(first.page, 'add');

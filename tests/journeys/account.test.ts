@@ -1,31 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import {
+  accountPages,
   addHere,
   confirm,
-  createDevices,
   createHere,
   keyNames,
   makeHere,
   pressNamed,
   signIn,
 } from '../support/account-page.ts';
-import { awaitSelector, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { awaitSelector, type PayWorld, press } from '../support/pay.ts';
 import { keepSent } from '../support/pay-windows.ts';
 
 if (chromium) {
   let world: PayWorld;
-  const devices = createDevices(() => world);
-  beforeAll(async () => {
-    world = await startPayWorld({ pagesOnly: true });
+  const { open: device, keysOf } = accountPages((opened) => {
+    world = opened;
   });
-  afterAll(() => world.stop());
-  afterEach(async () => {
-    await devices.close();
-    world.upstream.set();
-  });
-  const device = devices.open;
-  const keysOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys;
 
   describe('an account and its passkeys', () => {
     test('a new account says what it has, and warns that its only passkey lives on one device', async () => {

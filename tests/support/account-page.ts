@@ -1,5 +1,6 @@
+import { afterAll, afterEach, beforeAll } from 'bun:test';
 import type { BrowserContext, Page } from 'puppeteer-core';
-import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press } from './pay.ts';
+import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 /** A device of a person: a browser that stores its own things, and its own authenticator. */
 export interface Device {
@@ -21,18 +22,26 @@ export interface DeviceOptions {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-/** The devices of a test, which closes them together. */
-export function createDevices(world: () => Parameters<typeof openDevice>[0]) {
-  const opened: Device[] = [];
+/** The payment world's pages for the tests of a file, and the devices of each test, which end with it. */
+export function accountPages(begin: (opened: PayWorld) => void) {
+  let world: PayWorld;
+  const devices: Device[] = [];
+  beforeAll(async () => {
+    world = await startPayWorld({ pagesOnly: true });
+    begin(world);
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const device of devices.splice(0)) await device.close();
+    world.upstream.set();
+  });
   return {
     async open(options: DeviceOptions = {}): Promise<Device> {
-      const made = await openDevice(world(), options);
-      opened.push(made);
+      const made = await openDevice(world, options);
+      devices.push(made);
       return made;
     },
-    async close(): Promise<void> {
-      for (const device of opened.splice(0)) await device.close();
-    },
+    keysOf: async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys,
   };
 }
 
