@@ -132,22 +132,23 @@ export function recallRelays({ chainId, address }: RelaySigner, chainNonce: numb
   };
 }
 
-/** Queues a relay again whose nonce another transaction has spent. */
-export function requeueRelay(relay: RelayRow): Statement {
-  return {
-    sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
-      WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
-    args: { id: relay.id, nonce: relay.nonce },
-  };
-}
-
-/** Forgets what freed the nonce of a relay that is queued again: its receipt would end the relay a second time. */
-export function forgetFreed({ id }: Pick<RelayRow, 'id'>): Statement {
-  return {
-    sql: `DELETE FROM relay_attempts WHERE relay_id = :id AND kind = 'noop'
-      AND EXISTS (SELECT 1 FROM relays WHERE id = :id AND status = 'queued')`,
-    args: { id },
-  };
+/**
+ * Queues a relay again whose nonce another transaction has spent; `rowsAffected` of the first is the verdict. What was
+ * to free that nonce is forgotten: its receipt would end the relay a second time.
+ */
+export function requeueRelay(relay: RelayRow): readonly Statement[] {
+  return [
+    {
+      sql: `UPDATE relays SET status = 'queued', signer = NULL, nonce = NULL, waiting_since = NULL
+        WHERE id = :id AND status = 'signed' AND nonce = :nonce`,
+      args: { id: relay.id, nonce: relay.nonce },
+    },
+    {
+      sql: `DELETE FROM relay_attempts WHERE relay_id = :id AND kind = 'noop'
+        AND EXISTS (SELECT 1 FROM relays WHERE id = :id AND status = 'queued')`,
+      args: { id: relay.id },
+    },
+  ];
 }
 
 /**

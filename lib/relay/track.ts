@@ -8,7 +8,7 @@ import {
 import { isRegistered } from '../chain/registry.ts';
 import type { SignerState } from '../chain/signer-state.ts';
 import { readCommonFinal } from '../chain/witness.ts';
-import { forgetFreed, mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
+import { mineRelay, reopenRelay, replaceAttempt, requeueRelay } from './change-store.ts';
 import { registrationOf, simulateRelay } from './contract-calls.ts';
 import { endDone, endRefused } from './end-relay.ts';
 import { RELAY_SETTLED_BLOCKS, readNonceAtDepth } from './nonce-at-depth.ts';
@@ -118,7 +118,7 @@ async function recover(relayer: Relayer, state: SignerState, relay: RelayRow, no
   const why = { reason: 'nonce_spent_elsewhere' };
   const done = await findDone(relayer, relay);
   if (done !== 'no') return endDone(relayer, relay, done, why);
-  const [queued] = await relayer.db.write(requeueRelay(relay));
+  const [queued] = await relayer.db.write(...requeueRelay(relay));
   if (queued?.rowsAffected !== 1) return false;
   recordOutcome(relayer, relay, 'submitted', why);
   return true;
@@ -135,7 +135,7 @@ async function end(relayer: Relayer, { relay, attempts }: TrackedRelay, found: M
   const simulation = await simulateRelay(relayer, relay);
   const isFreed = attempt.kind === 'noop' && attempts.length < RELAY_ATTEMPTS_MAX;
   if (isFreed && 'gas' in simulation) {
-    const [queued] = await relayer.db.write(requeueRelay(relay), forgetFreed(relay));
+    const [queued] = await relayer.db.write(...requeueRelay(relay));
     return queued?.rowsAffected === 1;
   }
   return endRefused(relayer, relay, 'refusal' in simulation ? simulation.refusal : 'reverted');

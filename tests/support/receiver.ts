@@ -31,15 +31,7 @@ export function startReceiver(): Receiver {
     idleTimeout: 0,
     async fetch(request) {
       const text = await request.text();
-      const { headers } = request;
-      const webhook = {
-        id: headers.get('webhook-id') ?? '',
-        timestamp: Number(headers.get('webhook-timestamp')),
-        signatures: (headers.get('webhook-signature') ?? '').split(' '),
-        headers,
-        text,
-        body: JSON.parse(text),
-      };
+      const webhook = toWebhook(request.headers, text);
       received.push(webhook);
       return receiver.answer(webhook, request);
     },
@@ -51,6 +43,18 @@ export function startReceiver(): Receiver {
     stop: () => server.stop(true),
   };
   return receiver;
+}
+
+/** A webhook of what was posted; throws for a body that is not JSON. */
+export function toWebhook(headers: Headers, text: string): Webhook {
+  return {
+    id: headers.get('webhook-id') ?? '',
+    timestamp: Number(headers.get('webhook-timestamp')),
+    signatures: (headers.get('webhook-signature') ?? '').split(' '),
+    headers,
+    text,
+    body: JSON.parse(text),
+  };
 }
 
 /** Whether one of the signatures is the secret's: by Node's cryptography, from the text of Standard Webhooks. */

@@ -261,7 +261,7 @@ for (const engine of engines()) {
     test('queued again without its nonce, which stays spent', async () => {
       const alice = await enqueue('alice');
       await sign(alice, 5);
-      await db.write(requeueRelay(await again(alice)));
+      await db.write(...requeueRelay(await again(alice)));
       expect([(await queued()).length, await nextNonce()]).toEqual([1, 6]);
       expect(await sign(alice, 6, '0xagain')).toBe(true);
     });

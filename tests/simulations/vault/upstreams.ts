@@ -4,7 +4,7 @@ import type { Draw } from '../../support/draw.ts';
 import { answerAs } from '../../support/evidence/stand-in.ts';
 import type { World } from '../../support/evidence/world.ts';
 import type { Trouble } from '../../support/forwarder.ts';
-import type { Receiver, Webhook } from '../../support/receiver.ts';
+import { type Receiver, toWebhook } from '../../support/receiver.ts';
 import { lying } from '../../support/torture/lies.ts';
 import type { LyingReceiver, Place, Post, Road, Time } from '../../support/torture/place.ts';
 
@@ -46,15 +46,7 @@ export function openUpstreams({ draw, time, world, hexOf }: Outside): Upstreams 
       return response;
     },
     async webhookFetch(url, { headers: given, body }) {
-      const [headers, text] = [new Headers(given), String(body)];
-      const webhook: Webhook = {
-        id: headers.get('webhook-id') ?? '',
-        timestamp: Number(headers.get('webhook-timestamp')),
-        signatures: (headers.get('webhook-signature') ?? '').split(' '),
-        headers,
-        text,
-        body: JSON.parse(text),
-      };
+      const webhook = toWebhook(new Headers(given), String(body));
       await way();
       receiver.received.push(webhook);
       const response = await receiver.answer(webhook, new Request(url));
