@@ -124,7 +124,7 @@ function readWords(path: string, files: OperatorFiles, name: string): Catalogue 
   const words = parseJson(new TextDecoder().decode(bytes));
   if (!isObject(words)) throw fault(`has a file that is not a JSON object: ${name}`);
   const wrong = Object.entries(words).find(([, message]) => !isMessage(message));
-  if (wrong) throw fault(`has a word that is neither text nor plural forms with other, ${name}: ${wrong[0]}`);
+  if (wrong) throw fault(`has a word that is neither plain text nor plural forms with other, ${name}: ${wrong[0]}`);
   const bare = Object.keys(CARRIED).find((id) => name.endsWith('/mail.json') && lacksPlace(words[id], CARRIED[id]));
   if (bare !== undefined) throw fault(`has a text message without {${CARRIED[bare]}}, ${name}: ${bare}`);
   return words as Catalogue;
@@ -144,9 +144,12 @@ function isMessage(value: unknown): value is Message {
   return isObject(value) && typeof value['other'] === 'string' && Object.values(value).every(isText);
 }
 
-/** Mails mark the places of code and pass by characters for private use. */
+/**
+ * Mails mark the places of code and pass by characters for private use. A line break in a subject would end the header
+ * that another server writes it into.
+ */
 function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && !/\p{Co}/u.test(value);
+  return typeof value === 'string' && value !== '' && !/[\p{Co}\p{Cc}]/u.test(value);
 }
 
 function fault(problem: string): ConfigError {

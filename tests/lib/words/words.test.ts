@@ -83,15 +83,21 @@ describe('WORDS_DIR', () => {
     [{ '/words/de/mail.json': '{' }, 'WORDS_DIR has a file that is not a JSON object: de/mail.json'],
     [
       { '/words/de/mail.json': { support: 1 } },
-      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+      'WORDS_DIR has a word that is neither plain text nor plural forms with other, de/mail.json: support',
     ],
     [
       { '/words/de/mail.json': { support: { other: '' } } },
-      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+      'WORDS_DIR has a word that is neither plain text nor plural forms with other, de/mail.json: support',
     ],
+    ...['Ihr Code\r\nBcc: x@example.com', 'Ihr\tCode', 'Ihr\u0085Code'].map(
+      (text): [Record<string, unknown>, string] => [
+        { '/words/de/mail.json': { 'code.subject': text } },
+        'WORDS_DIR has a word that is neither plain text nor plural forms with other, de/mail.json: code.subject',
+      ],
+    ),
     [
       { '/words/de/mail.json': { support: { one: 'x' } } },
-      'WORDS_DIR has a word that is neither text nor plural forms with other, de/mail.json: support',
+      'WORDS_DIR has a word that is neither plain text nor plural forms with other, de/mail.json: support',
     ],
   ])('%j is refused', (files, problem) => {
     expect(() => open(files)).toThrow(problem);
