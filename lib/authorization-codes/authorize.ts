@@ -3,6 +3,7 @@ import { toBase64url, toHex, utf8 } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { sha256Digest } from '../base/hmac.ts';
+import { ownPlace } from '../identity/ceremony.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
 import { type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
@@ -95,7 +96,7 @@ async function bySignature(
 ): Promise<Shown> {
   const { config, clock } = ctx;
   const now = clock.now();
-  const { expiresAt, challenge } = openCeremony(ctx, given, now, placeOf(config));
+  const { expiresAt, challenge } = openCeremony(ctx, given, now, ownPlace(config));
   const expected = authorizationChallenge(config.registrarDid, request, expiresAt);
   if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
   const { credentialId } = request;
@@ -110,15 +111,10 @@ async function bySignature(
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
   const { credentialId, clientId: app } = request;
-  const signIn = await findAttested(ctx, opened, { credentialId, app, place: placeOf(ctx.config) });
+  const signIn = await findAttested(ctx, opened, { credentialId, app, place: ownPlace(ctx.config) });
   if (!signIn) throw new VaultError('not_found', { hint: UNKNOWN });
   const { signature, verifiedAt, expiresAt } = opened;
   return { signIn, proof: digestOf(`attestation ${signature}`), verifiedAt, endsAt: expiresAt };
-}
-
-/** Only the vault's own page asks for codes: elsewhere a person would not see which app they are for. */
-function placeOf({ baseUrl, rpIds }: Ctx['config']) {
-  return { rpIds, allowsOrigin: (origin: string) => origin === baseUrl };
 }
 
 const USED = 'A proof makes one code that is exchanged, for one request: ask the passkey again.';

@@ -64,6 +64,11 @@ function clientDataOf({ clientDataJSON }: Assertion): Record<string, unknown> | 
   }
 }
 
+/** The vault's own pages: what is asked for elsewhere, a person could not see. */
+export function ownPlace({ baseUrl, rpIds }: Pick<RelyingParty, 'baseUrl' | 'rpIds'>): Place {
+  return { rpIds, allowsOrigin: (origin) => origin === baseUrl };
+}
+
 /** The settings that decide which RP ID passkeys get. */
 export interface RelyingParty {
   readonly baseUrl: string;

@@ -3,6 +3,7 @@ import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
+import { ownPlace } from '../identity/ceremony.ts';
 import { didHash } from '../identity/did.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import { verifyAssertion } from '../identity/passkey.ts';
@@ -36,7 +37,7 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   const { config, clock, db } = ctx;
   const { account, x, y, proof, attestation } = request;
   const address = attestation === undefined || attestation === null ? undefined : openAddress(ctx, attestation);
-  const { expiresAt, challenge } = openCeremony(ctx, proof, clock.now());
+  const { expiresAt, challenge } = openCeremony(ctx, proof, clock.now(), ownPlace(config));
   const expected = contactChallenge({
     registrarDidHash: didHash(config.registrarDid) as `0x${string}`,
     chainId: config.chainId,

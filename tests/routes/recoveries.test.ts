@@ -424,6 +424,20 @@ test('recoveries/contacts: a second address, set and removed by a key of the acc
   expect(await contactOf()).toEqual({ identifier: '' });
 });
 
+test('recoveries/contacts: from BASE_URL’s pages alone, not from those of APP_ORIGINS', async () => {
+  const own = await start({ APP_ORIGINS: 'https://app.example' });
+  const owner = await somebody();
+  const set = (body: object) => own.call('POST /api/recoveries/contacts', { ...body });
+  await set(contactBody(own, owner.account, owner.passkey, 'friend@example.com'));
+  for (const origin of ['https://app.example', 'http://localhost:1']) {
+    const { status, body } = await set(contactBody(own, owner.account, owner.passkey, undefined, 560, origin));
+    expect([status, body.error, body.reason]).toEqual([403, 'proof_invalid', 'origin']);
+  }
+  const [row] = await own.rows('SELECT identifier FROM recovery_contacts');
+  expect(row).toEqual({ identifier: 'email:friend@example.com' });
+  await own.stop();
+});
+
 describe('the operator', () => {
   test('console/recoveries: newest first, of one account, open ones; addresses masked', async () => {
     const [first, second] = [await somebody(), await somebody()];

@@ -193,8 +193,18 @@ export function recoveryBody(
   };
 }
 
-/** The body of `POST /api/recoveries/contacts`, by a key of the account; without an address it removes the contact. */
-export function contactBody(t: TestVault, account: Address.Address, passkey: Passkey, email?: string, expiresIn = 540) {
+/**
+ * The body of `POST /api/recoveries/contacts`, by a key of the account at BASE_URL's page; without an address it removes
+ * the contact.
+ */
+export function contactBody(
+  t: TestVault,
+  account: Address.Address,
+  passkey: Passkey,
+  email?: string,
+  expiresIn = 540,
+  origin = t.url.replace('127.0.0.1', 'localhost'),
+) {
   const attestation = email === undefined ? undefined : attest(t, email);
   const expiresAt = Math.floor(t.clock.now() / 1000) + expiresIn;
   const [x, y] = pointOf(passkey.key);
@@ -212,7 +222,7 @@ export function contactBody(t: TestVault, account: Address.Address, passkey: Pas
     smartAccount: account,
     pubKeyX: Hex.fromBytes(passkey.key.x),
     pubKeyY: Hex.fromBytes(passkey.key.y),
-    proof: passkey.assert(challenge),
+    proof: passkey.assert(challenge, { origin }),
     proofExpiresAt: expiresAt,
     ...(attestation ? { attestation } : {}),
   };
