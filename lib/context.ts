@@ -6,7 +6,7 @@ import { atLevel } from './base/log.ts';
 import { createMetrics, type Metrics, startAtZero } from './base/metrics.ts';
 import { randomId, systemRandom } from './base/random.ts';
 import { VERSION } from './base/version.ts';
-import type { BrandOf } from './brand/brands.ts';
+import { type BrandOf, namesOf } from './brand/brands.ts';
 import { type Bundler, createBundler } from './bundler/client.ts';
 import { createPredictAddress, type PredictAddress } from './chain/account-address.ts';
 import { createFindCreation, type FindCreation } from './chain/account-creation.ts';
@@ -27,6 +27,7 @@ import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import { createDoctor, type Doctor } from './doctor/service.ts';
 import type { Begun, Env } from './env.ts';
 import { createKeys } from './identity/keys.ts';
+import { createIsReserved, type IsReserved } from './identity/reserved-handles.ts';
 import { type AskIndexer, createAskIndexer } from './indexer/graphql-client.ts';
 import { LIMITS } from './limits/catalogue.ts';
 import type { Notices } from './limits/limit-events.ts';
@@ -63,6 +64,7 @@ export interface Context extends Platform {
   /** What it says to them, by language. */
   readonly words: Words;
   readonly wordsOf: People['wordsOf'];
+  readonly isReserved: IsReserved;
   /** Mail domains that cannot be registered. */
   readonly refusedDomains: RefusedDomains;
   readonly email: EmailSender;
@@ -129,6 +131,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const lasting: Lasting = {
     ...outside,
     words,
+    isReserved: createIsReserved({ ...config, names: namesOf(config, brandOf) }),
     files,
     sha256Of: createSha256Of(env.assets, files),
     keys: createKeys(vaultSecret, attestationSigningKey),

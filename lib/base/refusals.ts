@@ -133,7 +133,7 @@ export const REFUSALS = {
   identifier_reserved: {
     status: 409,
     cause:
-      'The handle, or the part before the @, is one that could pass for the service: `admin`, `support` and their like.',
+      'The handle, or the part before the @, is one that could pass for the service: `admin`, `support` and their like, its own name, that of an app, or what looks like one (`vauit`).',
     remedy: 'Choose another one. Operator: `RESERVED_IDENTIFIERS` adds more, `RESERVED_DOMAINS` says at which domains.',
   },
   identifier_taken: {

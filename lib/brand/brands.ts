@@ -44,6 +44,11 @@ export function createBrands(config: BrandConfig, files: OperatorFiles | undefin
   return (app) => own.get(app) ?? operators;
 }
 
+/** What the service and its apps are called. */
+export function namesOf({ brandName, apps }: Pick<Config, 'brandName' | 'apps'>, brandOf: BrandOf): readonly string[] {
+  return [...new Set([brandName, ...apps.flatMap((app) => [app, brandOf(app).name])])];
+}
+
 /** What an app does not say is the operator's. */
 function withEntry(
   operators: Brand,

@@ -81,7 +81,7 @@ const KEYS = {
 
 const NAMES = {
   RESERVED_IDENTIFIERS: plain(
-    'identifiers that cannot be registered, besides the built-in ones',
+    'identifiers that cannot be registered, besides the built-in ones and the names of BRAND_NAME, BRANDS and APPS',
     parse.identifiers,
     '',
     { example: 'admin,press@example.com' },

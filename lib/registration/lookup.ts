@@ -7,7 +7,7 @@ import { uint256Word } from '../chain/contract-call.ts';
 import { type Row, textOf } from '../db/database.ts';
 import { aliasHash, didNames } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { isReserved } from '../identity/reserved-handles.ts';
+import type { IsReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { isTaken } from '../sessions/sessions.ts';
 import { readFirstRows } from './first-rows.ts';
@@ -16,7 +16,7 @@ import { selectByCredential, selectByKey, selectOwnedDid } from './lookup-store.
 import { storedProof } from './proof.ts';
 import type { RegistrationStatus } from './store.ts';
 
-type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases };
+type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases; readonly isReserved: IsReserved };
 
 /** Whether an identifier may still be registered, and why not. */
 export interface Availability {
@@ -29,7 +29,7 @@ export interface Availability {
  * Throws 429 `rate_limited`.
  */
 export async function checkAvailability(ctx: Ctx, identifier: Identifier, spend?: () => void): Promise<Availability> {
-  if (isReserved(identifier, ctx.config)) return { available: false, reason: 'identifier_reserved' };
+  if (ctx.isReserved(identifier)) return { available: false, reason: 'identifier_reserved' };
   return (await isTaken(ctx, identifier, spend))
     ? { available: false, reason: 'identifier_taken' }
     : { available: true };

@@ -7,7 +7,7 @@ import type { PredictAddress } from '../chain/account-address.ts';
 import type { RegistryCode } from '../chain/registry-code.ts';
 import { rowBusy, withRow } from '../db/row-lock.ts';
 import type { Channel } from '../identity/identifier.ts';
-import { isReserved } from '../identity/reserved-handles.ts';
+import type { IsReserved } from '../identity/reserved-handles.ts';
 import type { Platform } from '../platform.ts';
 import { checkReceipt } from './check-receipt.ts';
 import {
@@ -34,6 +34,7 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness'
     readonly aliases: Aliases;
     readonly predict: PredictAddress;
     readonly registryCode: RegistryCode;
+    readonly isReserved: IsReserved;
   };
 
 /** A request to record a registration that the client sent on-chain itself; values in normal form. */
@@ -62,7 +63,7 @@ export async function recordRegistration(
   request: RegistrationRequest,
   caller: RecordingCaller,
 ): Promise<void> {
-  const { config, clock, db } = ctx;
+  const { clock, db } = ctx;
   const { identifier, txHash, blockNumber = null, smartAccount = null } = request;
   const authorization =
     identifier.channel === 'handle' ? null : openAuthorization(ctx, identifier, request.attestation);
@@ -73,7 +74,7 @@ export async function recordRegistration(
   if (isStored(asked, proven, contenders)) return;
   await ctx.registryCode.demand();
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
-  if (isReserved(identifier, config) && !authorization) throw new VaultError('identifier_reserved');
+  if (ctx.isReserved(identifier) && !authorization) throw new VaultError('identifier_reserved');
   const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
   // Judged before the lock: waiting for the node under it would make everybody else wait for the row.
   for (let judgings = 1; ; judgings++) {

@@ -6,6 +6,7 @@ import type { AccountKey } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { type Fence, withRow } from '../db/row-lock.ts';
 import { didNames } from '../identity/did.ts';
+import type { IsReserved } from '../identity/reserved-handles.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { sharingNetwork } from '../limits/networks.ts';
 import type { Platform } from '../platform.ts';
@@ -38,6 +39,7 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness'
   readonly aliases: Aliases;
   readonly predict: PredictAddress;
   readonly relay: Relay;
+  readonly isReserved: IsReserved;
 } & RegistryParts &
   AdmissionContext;
 

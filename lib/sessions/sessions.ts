@@ -4,7 +4,7 @@ import { VaultError } from '../base/error.ts';
 import { numberOf, type Statement } from '../db/database.ts';
 import { aliasHash, didHash } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { isReserved } from '../identity/reserved-handles.ts';
+import type { IsReserved } from '../identity/reserved-handles.ts';
 import { ipLimitReached, limitReached } from '../limits/limits.ts';
 import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
@@ -32,6 +32,7 @@ const SESSIONS_COUNTED_MAX = 100;
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'> &
   AdmissionContext & {
     readonly aliases: Aliases;
+    readonly isReserved: IsReserved;
   };
 
 /** A request for a session: values in normal form, the client key that limits count under, the app of its events. */
@@ -55,7 +56,7 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
   const { config, clock, db } = ctx;
   const { identifier, did, ip, app } = request;
   const sessions = ctx.metrics.counter('vault_sessions_total');
-  if (isReserved(identifier, config)) {
+  if (ctx.isReserved(identifier)) {
     sessions.add({ outcome: 'identifier_reserved' });
     throw new VaultError('identifier_reserved');
   }

@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { operatorFiles } from '../../commands/setup/operator-files.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
@@ -87,6 +91,20 @@ describe('a + of a query that nobody encoded is one again (A7)', () => {
 });
 
 describe('a handle that passes for a reserved one (L5)', () => {
+  test.each(['vauit', 'vaultt', 'rnoderator', 'vvallet', 'suppport', 'teahouse', 'tea', 'book-shop'])(
+    '%p too: letters that look alike, and what the service and its apps are called (S24)',
+    async (identifier) => {
+      const folder = mkdtempSync(join(tmpdir(), 'vault-names-'));
+      const path = join(folder, 'brands.json');
+      await Bun.write(path, JSON.stringify({ books: { name: 'Book Shop' } }));
+      const own = await startVault({ BRAND_NAME: 'Tea House', APPS: 'tea,books', BRANDS: path }, { operatorFiles });
+      const reply = await own.call('POST /api/sessions', { channel: 'handle', identifier, did: 'did:a:b' });
+      expect([reply.status, reply.body.error]).toEqual([409, 'identifier_reserved']);
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    },
+  );
+
   test.each(['adm1n', 'a.dmin', 'vault-support', 'vaultsupport', 'V_A_U_L_T', 'supp0rt', 'he1p', '4dm1n.7eam'])(
     '%p is 409 identifier_reserved',
     async (identifier) => {

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { readConfig } from '../../../lib/config/config.ts';
 import { type Channel, parseIdentifier } from '../../../lib/identity/identifier.ts';
-import { isReserved } from '../../../lib/identity/reserved-handles.ts';
+import { createIsReserved } from '../../../lib/identity/reserved-handles.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
 
-const reserves = (channel: Channel, text: string, vars: Readonly<Record<string, string>> = {}) =>
-  isReserved(parseIdentifier(channel, text), readConfig({ VAULT_SECRET, ...vars }));
+const reserves = (
+  channel: Channel,
+  text: string,
+  vars: Readonly<Record<string, string>> = {},
+  names: readonly string[] = [],
+) => createIsReserved({ ...readConfig({ VAULT_SECRET, ...vars }), names })(parseIdentifier(channel, text));
 
 describe('a handle', () => {
   const NAMED =
@@ -19,7 +23,8 @@ describe('a handle', () => {
 
   test.each(
     `adm1n a.d.m.i.n a_d-m.i.n 4dm1n r00t he1p h3lp bi11ing b1lling supp0rt 5upp0rt 0fficial v4u17 t35t 6illing m3
-    noreply no_reply wellknown mailer.daemon vault-support vaultsupport admin.team`
+    noreply no_reply wellknown mailer.daemon vault-support vaultsupport admin.team vauit vaultt rnoderator vvallet
+    suppport suport acount 1oginn adrnin-tearn`
       .split(/\s+/)
       .map((name) => [name]),
   )('%s passes for a reserved one', (name) => {
@@ -28,12 +33,17 @@ describe('a handle', () => {
 
   test.each(
     `alice admin1 theadmin constructor tostring hasownproperty team-of-nobody james home mia m33 1337 0 10 meyou
-    testify helper support-alice mailbox paul adm1ns`
+    testify helper support-alice mailbox paul adm1ns mee ww bing rot emil milan teahouse`
       .split(/\s+/)
       .map((name) => [name]),
   )('%s is free', (name) => {
     expect(reserves('handle', name)).toBe(false);
   });
+
+  test.each(`teahouse tea tea.house teehouse t3a teahouse-support cafe-noir`.split(' ').map((name) => [name]))(
+    '%s passes for the name of the service or of an app',
+    (name) => expect(reserves('handle', name, {}, ['Tea House', 'tea', 'Café Noir', '茶'])).toBe(name !== 'teehouse'),
+  );
 
   test('of any spelling is judged in time, however long', () => {
     for (const name of ['1'.repeat(64), 'admin'.repeat(12), 'test1'.repeat(12), `${'test'.repeat(15)}x`]) {
