@@ -129,6 +129,12 @@ export const txHashText = v.pipe(
   v.toLowerCase(),
 );
 
+/** A text of this form. */
+export function patternText(name: string, pattern: RegExp) {
+  const message = `Invalid ${name}`;
+  return v.pipe(v.string(message), v.regex(pattern, message));
+}
+
 /** A 20-byte EVM address, lower-cased. */
 export function addressText(name: string) {
   const message = `Invalid ${name}: expected 20-byte address`;

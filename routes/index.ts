@@ -4,6 +4,7 @@ import type { Begun, Env } from '../lib/env.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
+import { authorizeRoutes } from './authorize.ts';
 import { balanceRoutes } from './balance.ts';
 import { brandRoutes } from './brand.ts';
 import { bundlerRoutes } from './bundler.ts';
@@ -70,6 +71,7 @@ export const ROUTES = [
   ...passRoutes,
   ...payRoutes,
   ...accountPageRoutes,
+  ...authorizeRoutes,
   ...registerRoutes,
   ...landingRoutes,
   ...wellKnownRoutes,

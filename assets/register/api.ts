@@ -5,7 +5,7 @@ import { pause } from '../../client/vault/call.ts';
 import { VaultClientError } from '../../client/vault/error.ts';
 import { signWith } from '../../client/vault/passkeys.ts';
 import type { Attestation } from '../../client/vault/wire.ts';
-import type { Hex } from '../../client/wallet/bytes.ts';
+import { type Hex, toBase64url } from '../../client/wallet/bytes.ts';
 import { accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
 import type { AppLink } from './link.ts';
@@ -24,12 +24,10 @@ export interface PageConfig {
 /** What shows the vault whose registration it is. */
 export type Evidence = { readonly credentialId: string } & (
   | { readonly attestation: Attestation }
-  | { readonly proof: ProofParts; readonly proofExpiresAt: number; readonly smartAccount: Hex | undefined }
+  | { readonly nonce: string; readonly proof: ProofParts; readonly smartAccount: Hex | undefined }
 );
 
 const ANSWER_MS = 25_000;
-/** How long a signature is good, in seconds. */
-const PROOF_SECONDS = 300;
 
 /** Reads the settings. Throws `redirect_not_allowed` for an app and a URI that do not belong together. */
 export function readPageConfig({ clientId, redirectUri }: AppLink): Promise<PageConfig> {
@@ -40,34 +38,36 @@ export function readPageConfig({ clientId, redirectUri }: AppLink): Promise<Page
 /** Has one of these passkeys, or one that the person picks, sign for the app's request. */
 export async function signForApp(
   { rpId, registrar }: PageConfig,
-  { clientId, redirectUri, codeChallenge }: AppLink,
+  { clientId, query }: AppLink,
   ids: readonly string[] = [],
 ): Promise<Evidence> {
-  const proofExpiresAt = Math.floor(Date.now() / 1000) + PROOF_SECONDS;
-  const lines = ['vault/authorize/v1', registrar, clientId, redirectUri, codeChallenge, proofExpiresAt];
-  const challenge = await crypto.subtle.digest('SHA-256', utf8(lines.join('\n')));
-  const assertion = await signWith(rpId, new Uint8Array(challenge), ids);
+  const { nonce } = (await askForCode(clientId, { request: query, fresh: true })) as { nonce: string };
+  const lines = ['vault/authorize/v2', registrar, toBase64url(await sha256(query)), nonce];
+  const assertion = await signWith(rpId, await sha256(lines.join('\n')), ids);
   const { credentialId } = assertion;
   // A passkey that was added later, or by a recovery, registered nothing: it names its account.
-  return { credentialId, proof: proofOf(assertion), proofExpiresAt, smartAccount: accountNamedBy(assertion) };
+  return { credentialId, nonce, proof: proofOf(assertion), smartAccount: accountNamedBy(assertion) };
+}
+
+async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(text)));
 }
 
 /** Has the vault issue a code. Where the chain does not answer, it is asked again for a while. */
-export async function requestCode(
-  { clientId, redirectUri, codeChallenge, channel }: AppLink,
-  evidence: Evidence,
-): Promise<string> {
-  const request = { client_id: clientId, redirect_uri: redirectUri, code_challenge: codeChallenge };
-  const body = JSON.stringify({ ...request, code_challenge_method: 'S256', channel, ...evidence });
-  const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
+export async function requestCode({ clientId, query }: AppLink, evidence: Evidence): Promise<string> {
   for (let tries = 1; ; tries++) {
     try {
-      return ((await ask('/api/register/authorize', { method: 'POST', headers, body })) as { code: string }).code;
+      return ((await askForCode(clientId, { request: query, ...evidence })) as { code: string }).code;
     } catch (error) {
       if ((error as VaultClientError).error !== 'rpc_error' || tries === TRIES) throw error;
       await pause(PAUSE_MS, undefined);
     }
   }
+}
+
+function askForCode(clientId: string, fields: object): Promise<unknown> {
+  const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
+  return ask('/authorize/code', { method: 'POST', headers, body: JSON.stringify(fields) });
 }
 
 /** A node may be a block behind the one that said it was confirmed. */

@@ -2,6 +2,8 @@
 
 /** What an app asks for; checked by the vault before anything is shown. */
 export interface AppLink {
+  /** The link's query as it stands, which the passkey signs. */
+  readonly query: string;
   readonly clientId: string;
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -26,6 +28,7 @@ export function parseLink(search: string): AppLink | undefined {
   if (!clientId || !redirectUri || new Set(names).size < names.length || !URL.canParse(redirectUri)) return undefined;
   const codeChallenge = valueIn('code_challenge') ?? '';
   return {
+    query: search.replace(/^\?/, ''),
     clientId,
     redirectUri,
     codeChallenge,

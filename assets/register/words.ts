@@ -56,6 +56,7 @@ export const PROBLEMS: Readonly<Record<string, string>> = {
   'proof_invalid.account': 'removed',
   'proof_invalid.did': 'moved',
   'proof_invalid.used': 'again',
+  'proof_invalid.nonce': 'slow',
   'proof_invalid.expired': 'clock',
   'proof_invalid.expires_too_late': 'clock',
   proof_invalid: 'signature',

@@ -56,6 +56,12 @@ export type JoinOpened = { readonly id: string; readonly expiresAt: Time };
 /** Where an account is, or would be. */
 export type PredictedAccount = { readonly address: Address };
 
+/** A code for an app; `iss` goes back to the app with it. */
+export type AuthorizationCode = { readonly code: string; readonly iss: string; readonly expires_in: Seconds };
+
+/** A nonce for a passkey to sign. */
+export type FreshNonce = { readonly nonce: string; readonly expires_in: Seconds };
+
 /** Whether the index is up to date. */
 export type IndexHealth = { readonly ok: boolean; readonly chain: Count };
 
@@ -615,9 +621,6 @@ export type RecoveryWithdrawn = { readonly ok: true; readonly status: 'submitted
 /** A veto is on its way, or was made. */
 export type VetoSent = { readonly ok: true; readonly status: 'submitted' | 'vetoed'; readonly txHash: Hash | null };
 
-/** A code for an app; `iss` goes back to the app with it. */
-export type AuthorizationCode = { readonly code: string; readonly iss: string; readonly expires_in: Seconds };
-
 /** Who signed up or in. */
 export type ProvenPerson = {
   readonly did: Did;
@@ -1175,26 +1178,24 @@ export interface Operations {
     };
     answer: PaymentVerdict;
   };
+  /** A nonce for a passkey to sign, or a code for an app, for the registration that the evidence shows. */
+  'POST /authorize/code': {
+    input:
+      | { readonly request: string; readonly fresh: true }
+      | {
+          readonly request: string;
+          readonly credentialId: string;
+          readonly nonce?: string | undefined;
+          readonly proof?: Proof | undefined;
+          readonly smartAccount?: string | undefined;
+          readonly attestation?: Attestation | undefined;
+        };
+    answer: FreshNonce | AuthorizationCode;
+  };
   /** What the sign-up page learns of the vault. */
   'GET /register/config': {
     input: { readonly client_id: string; readonly redirect_uri: string };
     answer: RegisterConfig;
-  };
-  /** A code for an app, for the registration that the evidence shows. */
-  'POST /api/register/authorize': {
-    input: {
-      readonly client_id: string;
-      readonly redirect_uri: string;
-      readonly code_challenge: string;
-      readonly code_challenge_method: 'S256';
-      readonly credentialId: string;
-      readonly proof?: Proof | undefined;
-      readonly proofExpiresAt?: number | undefined;
-      readonly smartAccount?: string | undefined;
-      readonly attestation?: Attestation | undefined;
-      readonly channel?: 'sms' | 'email' | undefined;
-    };
-    answer: AuthorizationCode;
   };
   /** Exchange a code, once, for who signed up or in. */
   'POST /api/register/token': {

@@ -5,12 +5,13 @@ import { VaultError } from '../base/error.ts';
 import { sha256Digest } from '../base/hmac.ts';
 import { ownPlace } from '../identity/ceremony.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
-import { type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
+import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
-import { type GivenProof, openCeremony, PROOF_SKEW_MS } from '../registration/proof.ts';
+import { PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { findAttested, findSigner, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
-import { authorizationChallenge, type CodeRequest } from './challenge.ts';
+import { openTouch } from '../registration/touch.ts';
+import { authorizationLines, type CodeRequest } from './challenge.ts';
 import { demandRedirect } from './redirects.ts';
 import { insertCode } from './store.ts';
 
@@ -22,16 +23,18 @@ export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
 
 /**
- * What shows whose registration it is: an assertion of the passkey over this request, with the account that the passkey
- * names, lower-case; or, right after a registration for this app, the attestation that the registration's own proof
- * names.
+ * What shows whose registration it is: an assertion of the passkey over this request and a nonce for it, with the
+ * account that the passkey names, lower-case; or, right after a registration for this app, the attestation that the
+ * registration's own proof names.
  */
 export type CodeEvidence =
-  | { readonly proof: GivenProof; readonly account: string | undefined }
+  | { readonly assertion: Assertion; readonly nonce: string; readonly account: string | undefined }
   | { readonly attestation: unknown };
 
 /** A request for a code, for the registration that a credential leads to. */
 export interface AuthorizationRequest extends CodeRequest {
+  /** The query of the page's address, which the values above are read of. */
+  readonly request: string;
   /** Canonical base64url. */
   readonly credentialId: string;
   readonly evidence: CodeEvidence;
@@ -49,7 +52,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   demandRedirect(config, request);
   const { evidence } = request;
   const { signIn, proof, verifiedAt, endsAt } =
-    'proof' in evidence
+    'assertion' in evidence
       ? await bySignature(ctx, request, evidence)
       : await byAttestation(ctx, request, evidence.attestation);
   const code = toBase64url(random(32));
@@ -92,20 +95,19 @@ interface Shown {
 async function bySignature(
   ctx: Ctx,
   request: AuthorizationRequest,
-  { proof: given, account }: Extract<CodeEvidence, { proof: unknown }>,
+  { assertion, nonce, account }: Extract<CodeEvidence, { assertion: unknown }>,
 ): Promise<Shown> {
   const { config, clock } = ctx;
-  const now = clock.now();
-  const { expiresAt, challenge } = openCeremony(ctx, given, now, ownPlace(config));
-  const expected = authorizationChallenge(config.registrarDid, request, expiresAt);
-  if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
+  const lines = authorizationLines(config.registrarDid, request.request);
+  const { challenge, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
   const { credentialId } = request;
-  const isBy = (key: P256PublicKey) => verifyAssertion(given.assertion, expected, key);
+  const isBy = (key: P256PublicKey) => verifyAssertion(assertion, challenge, key);
   const found = await findSigner(ctx, { credentialId, account, isBy });
   if (found === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
   if (found === 'not_signed') throw proofInvalid('signature', config);
-  const proof = digestOf(`assertion ${challenge} ${found.signer}`);
-  return { signIn: found.signIn, proof, verifiedAt: clock.now(), endsAt: expiresAt * 1000 };
+  const proof = digestOf(`assertion ${toBase64url(challenge)} ${found.signer}`);
+  // The chain may have taken its time.
+  return { signIn: found.signIn, proof, verifiedAt: Math.min(clock.now(), endsAt), endsAt };
 }
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {

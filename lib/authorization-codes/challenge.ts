@@ -14,18 +14,12 @@ export const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 export const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
- * The 32 bytes that a passkey signs to let an app have a code: SHA-256 of six lines. None of the values has a line
- * break, so no two requests have the same lines.
+ * What a passkey signs to let an app have a code, before the nonce. `request` is the query of the page's address: app,
+ * URI, code challenge, state and all.
  */
-export function authorizationChallenge(
-  registrarDid: string,
-  { clientId, redirectUri, codeChallenge }: CodeRequest,
-  expiresAt: number,
-): Uint8Array {
-  return sha256(utf8([LABEL, registrarDid, clientId, redirectUri, codeChallenge, String(expiresAt)].join('\n')));
+export function authorizationLines(registrarDid: string, request: string): readonly string[] {
+  return ['vault/authorize/v2', registrarDid, toBase64url(sha256(utf8(request)))];
 }
-
-const LABEL = 'vault/authorize/v1';
 
 /** The code challenge of a verifier, by the method S256. */
 export function challengeOfVerifier(verifier: string): string {

@@ -8,6 +8,8 @@ export interface Keys {
   readonly codePepper: Uint8Array;
   /** Seed of the operator's Ed25519 did:key. */
   readonly operatorSeed: Uint8Array;
+  /** Authenticates the nonces that passkeys sign. */
+  readonly nonce: Uint8Array;
   /** Attestation keys, the current one first: it signs, all verify. */
   readonly attestation: readonly Uint8Array[];
 }
@@ -20,6 +22,7 @@ export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8A
   return {
     codePepper: deriveKey(vaultSecret, 'code-pepper'),
     operatorSeed: deriveKey(vaultSecret, 'operator-did-key'),
+    nonce: deriveKey(vaultSecret, 'nonce'),
     attestation: attestation.length > 0 ? attestation : [deriveKey(vaultSecret, 'attestation')],
   };
 }

@@ -9,6 +9,7 @@ export type ProofFault =
   | 'expires_too_late'
   | CeremonyFault
   | 'challenge'
+  | 'nonce'
   | 'account'
   | 'signature';
 
@@ -36,6 +37,8 @@ const HINTS: Readonly<Record<ProofFault, (config: FaultConfig) => string>> = {
   user_verification: () => 'Ask the passkey with userVerification "required".',
   challenge: ({ chainId, registrarDid }) =>
     `The challenge is of other values; this vault has the chain ${chainId} and the registrar ${registrarDid}; ${SEE}.`,
+  nonce: () =>
+    'The nonce is not of this request, or older than 5 minutes: ask for another one, then the passkey again.',
   account: () => 'smartAccount must be the account of the key and the salt, or have the key: GET /api/accounts/state.',
   signature: () => 'The key did not sign this assertion: send the signature in DER, by the key of smartAccount.',
 };

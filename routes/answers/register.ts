@@ -13,13 +13,6 @@ export const RegisterConfig = v.object({
   ),
 });
 
-/** A code for an app; `iss` goes back to the app with it. */
-export const AuthorizationCode = v.object({
-  code: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
-  iss: v.string(),
-  expires_in: Seconds,
-});
-
 /** Who signed up or in. */
 export const ProvenPerson = v.object({
   did: Did,

@@ -10,7 +10,7 @@ const FAMILIES: readonly (readonly [name: string, paths: RegExp])[] = [
   ['DIDs', /^\/api\/(?:dids|aliases)/],
   ['Accounts and balances', /^\/api\/(?:accounts|balance)/],
   ['Recoveries', /^\/api\/recoveries/],
-  ['Sign-up for apps', /^\/(?:api\/)?register/],
+  ['Sign-up for apps', /^\/(?:(?:api\/)?register|authorize)/],
   ['The bundler', /^\/api\/bundler/],
   ['The index of the chain', /^\/api\/indexer/],
   ['Payments', /^\/(?:pay\/|\.well-known\/payment-method)/],

@@ -53,6 +53,16 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
 };
 
+/** The query of an app's link, with the vector of RFC 7636, appendix B. */
+const LINK = String(
+  new URLSearchParams({
+    client_id: 'tea',
+    redirect_uri: 'https://tea.example/back',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  }),
+);
+
 /** A sample for each field that must be there, by its name. A row's `example` says it where the name has another. */
 export const SAMPLES: Readonly<Record<string, unknown>> = {
   identifier: 'ada@example.com',
@@ -85,8 +95,6 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   kind: 'registrations-per-ip',
   client_id: 'tea',
   redirect_uri: 'https://tea.example/back',
-  // The vector of RFC 7636, appendix B.
-  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-  code_challenge_method: 'S256',
+  request: LINK,
   code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
 };

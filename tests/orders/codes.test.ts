@@ -3,7 +3,7 @@ import { testOrders } from '../support/orders/orders.ts';
 import { must, type Pair, type Party, wordOf } from '../support/orders/play.ts';
 import { claimBody, prepareWorld } from '../support/orders/worlds.ts';
 import { createPeople } from '../support/people.ts';
-import { APPS_VARS, appRequest, signFor } from '../support/sign-ups.ts';
+import { APPS_VARS, appRequest, queryOf, signFor } from '../support/sign-ups.ts';
 
 /** Somebody with an address and a handle, who has signed in to an app: it has a code. The page asks once more. */
 const { world, made, stop } = await prepareWorld(APPS_VARS, async (place) => {
@@ -18,10 +18,10 @@ const { world, made, stop } = await prepareWorld(APPS_VARS, async (place) => {
   await t.clock.advance(30_000);
   await t.work();
   const request = appRequest();
-  const { verifier: code_verifier, ...link } = request;
-  const authorization = { ...link, credentialId: who.credentialId, ...signFor(t, who, request) };
-  const { code } = (await t.call('POST /api/register/authorize', authorization)).body;
-  const { client_id, redirect_uri } = link;
+  const { client_id, redirect_uri, verifier: code_verifier } = request;
+  const evidence = { credentialId: who.credentialId, ...(await signFor(t, who, request)) };
+  const authorization = { request: queryOf(request), ...evidence };
+  const { code } = (await t.call('POST /authorize/code', authorization)).body;
   return { did: who.did, authorization, exchange: { client_id, redirect_uri, code, code_verifier } };
 });
 afterAll(stop);
@@ -37,7 +37,7 @@ const pair: Pair = {
     const asked = ['app', 'app again'].map((who) => act(who, ({ call }) => exchange(call)));
     // Its answer was lost: the same proof makes another code, while none of it is used.
     const anew = act('page', async ({ call }) => {
-      const reply = await call('POST /api/register/authorize', made.authorization);
+      const reply = await call('POST /authorize/code', made.authorization);
       return reply.status === 200 ? exchange(call, { code: reply.body.code }) : reply;
     });
     await play();

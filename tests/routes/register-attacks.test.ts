@@ -3,6 +3,7 @@ import { AbiFunction } from 'ox';
 import { didRegistry2Abi } from '../../contracts/abi.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { didHash } from '../../lib/identity/did.ts';
+import { NONCE_LIFE_MS } from '../../lib/registration/touch.ts';
 import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { prove, startRelayChain } from '../support/candidates.ts';
@@ -20,14 +21,16 @@ import {
   BOOKS,
   exchange,
   newcomer,
+  nonceFor,
   originOf,
+  queryOf,
   register,
   type Signing,
   signFor,
   signIn,
   TEA,
 } from '../support/sign-ups.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const chain = await startRelayChain({ startsAt: testClock().now() });
 afterAll(chain.stop);
@@ -197,13 +200,20 @@ describe('requests of an app that are refused', () => {
   });
 
   test('400: no method at all, which RFC 7636 reads as plain', async () => {
-    const { code_challenge_method: _, verifier: __, ...request } = appRequest();
+    const { code_challenge_method: _, ...request } = appRequest();
     const { credentialId, attestation } = (await newcomer(chain, t)).body;
-    const { status, body } = await t.call('POST /api/register/authorize', { ...request, credentialId, attestation });
+    const { status, body } = await authorize(t, request, { credentialId, attestation });
     expect([status, body.error]).toEqual([
       400,
-      'Missing required fields: client_id, redirect_uri, code_challenge, code_challenge_method, credentialId',
+      'Missing query parameters: client_id, redirect_uri, code_challenge, code_challenge_method',
     ]);
+  });
+
+  test('400: a parameter twice', async () => {
+    const { credentialId, attestation } = (await newcomer(chain, t)).body;
+    const request = `${queryOf(appRequest())}&redirect_uri=${encodeURIComponent(TEA.uri)}`;
+    const { status, body } = await t.call('POST /authorize/code', { request, credentialId, attestation });
+    expect([status, body.error]).toEqual([400, 'Invalid request: a parameter is there twice']);
   });
 
   test.each([
@@ -233,7 +243,7 @@ describe('requests of an app that are refused', () => {
     const request = { ...appRequest(), redirect_uri };
     const replies = await Promise.all([
       authorize(t, request, { credentialId, attestation }),
-      authorize(t, request, { credentialId, ...signFor(t, one, request) }),
+      authorize(t, request, { credentialId, ...(await signFor(t, one, request)) }),
       t.call('GET /register/config', { client_id: TEA.app, redirect_uri }),
     ]);
     for (const { status, body } of replies) expect([status, body.error]).toEqual([403, 'redirect_not_allowed']);
@@ -262,11 +272,40 @@ describe('a code for somebody else’s DID', () => {
     expect(await refused({ registrar: 'did:web:other.example' })).toEqual([403, 'proof_invalid', 'challenge']);
   });
 
+  test('403 proof_invalid nonce: a touch that is kept for later', async () => {
+    const one = await registered();
+    const request = appRequest();
+    const evidence = { credentialId: one.credentialId, ...(await signFor(t, one, request)) };
+    await t.clock.advance(NONCE_LIFE_MS);
+    expect((await authorize(t, request, evidence)).body).toMatchObject({ error: 'proof_invalid', reason: 'nonce' });
+  });
+
+  test('a touch is good for five minutes, and says when it was', async () => {
+    const one = await registered();
+    const request = appRequest();
+    const evidence = { credentialId: one.credentialId, ...(await signFor(t, one, request)) };
+    const askedAt = t.clock.now();
+    await t.clock.advance(NONCE_LIFE_MS - 1_000);
+    const { code } = (await authorize(t, request, evidence)).body;
+    await t.clock.advance(30_000);
+    const { verified_at } = (await exchange(t, request, code)).body;
+    expect(Date.parse(verified_at)).toBeLessThanOrEqual(askedAt + NONCE_LIFE_MS);
+  });
+
   test.each([
-    ['expired', -61],
-    ['expires_too_late', 661],
-  ])('403 proof_invalid %s: its time', async (reason, life) => {
-    expect(await refused({ life })).toEqual([403, 'proof_invalid', reason]);
+    ['of another request', async () => nonceFor(t, queryOf(appRequest()))],
+    ['that the signer made', async () => Buffer.alloc(36, 1).toString('base64url')],
+    ['of the right time, but by nobody', async () => `${(await nonceFor(t, 'x')).slice(0, 5)}${'A'.repeat(43)}`],
+    ['that is empty but for a letter', async () => 'AA'],
+  ])('403 proof_invalid nonce: one %s', async (_, nonce) => {
+    expect(await refused({ nonce: await nonce() })).toEqual([403, 'proof_invalid', 'nonce']);
+  });
+
+  test('403 proof_invalid nonce: one of another vault with the same name', async () => {
+    const other = await startVault({ ...chain.vars, ...APPS_VARS, VAULT_SECRET: `${VAULT_SECRET.slice(2)}a7` });
+    const request = appRequest();
+    const nonce = await nonceFor(other, queryOf(request)).finally(() => other.stop());
+    expect(await refused({ nonce }, request)).toEqual([403, 'proof_invalid', 'nonce']);
   });
 
   test.each([
@@ -283,13 +322,13 @@ describe('a code for somebody else’s DID', () => {
   test('403 proof_invalid used: one signature makes one code that is exchanged', async () => {
     const one = await registered();
     const request = appRequest();
-    const evidence = { credentialId: one.credentialId, ...signFor(t, one, request) };
+    const evidence = { credentialId: one.credentialId, ...(await signFor(t, one, request)) };
     const { code } = (await authorize(t, request, evidence)).body;
     expect((await exchange(t, request, code)).status).toBe(200);
     const again = await authorize(t, request, evidence);
     expect([again.status, again.body.error, again.body.reason]).toEqual([403, 'proof_invalid', 'used']);
     // Also after the code's row could be forgotten, as long as the signature is good.
-    await t.clock.advance(350_000);
+    await t.clock.advance(NONCE_LIFE_MS - 1_000);
     await t.work();
     expect((await authorize(t, request, evidence)).body.reason).toBe('used');
   });
@@ -414,7 +453,7 @@ describe('an attestation as evidence', () => {
     const one = await newcomer(chain, t);
     const { credentialId, attestation } = one.body;
     const request = appRequest();
-    for (const more of [{}, { attestation, ...signFor(t, one, request) }]) {
+    for (const more of [{}, { attestation, ...(await signFor(t, one, request)) }]) {
       const { status, body } = await authorize(t, request, { credentialId, ...more });
       expect([status, body.error]).toEqual([400, 'Expected one of: proof, attestation']);
     }

@@ -110,7 +110,7 @@ async function signedIn(device: Device, account?: string, by: Passkey = device.p
   const evidence = {
     credentialId,
     ...(account ? { smartAccount: account } : {}),
-    ...signFor(t, { passkey: by }, request),
+    ...(await signFor(t, { passkey: by }, request)),
   };
   const { status, body } = await authorize(t, request, evidence);
   if (status !== 200) return [body.error, body.reason].filter(Boolean).join(' ');

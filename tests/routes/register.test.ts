@@ -10,7 +10,6 @@ import {
   exchange,
   newcomer,
   register,
-  signFor,
   signIn,
   TEA,
 } from '../support/sign-ups.ts';
@@ -186,9 +185,8 @@ describe('what identifiers say', () => {
     expect((await people.claim(number, txHash, { proof: true })).status).toBe(200);
     await t.work();
     const given = async (channel?: string) => {
-      const request = appRequest();
-      const evidence = { credentialId: who.credentialId, ...signFor(t, who, request), ...(channel ? { channel } : {}) };
-      const { body } = await exchange(t, request, (await authorize(t, request, evidence)).body.code);
+      const request = { ...appRequest(), ...(channel ? { channel } : {}) };
+      const { body } = await exchange(t, request, (await signIn(t, who, request)).body.code);
       return body.identifiers.map(({ identifier }: { identifier: string }) => identifier);
     };
     expect(await given()).toEqual([who.identifier, number.identifier]);

@@ -19,7 +19,7 @@ import {
   startRecoveryVault,
   vetoOf,
 } from './recovery.ts';
-import { APPS_VARS, type AppRequest, newcomer, register, signFor, signIn } from './sign-ups.ts';
+import { APPS_VARS, type AppRequest, newcomer, register, signIn } from './sign-ups.ts';
 import { resultOf, startUpstream } from './upstream.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
@@ -128,7 +128,8 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     await register(t, one.body);
     return one;
   };
-  const documentedApp = { ...(SAMPLES as unknown as AppRequest), verifier: String(SAMPLES['code_verifier']) };
+  const link = Object.fromEntries(new URLSearchParams(String(SAMPLES['request'])));
+  const documentedApp = { ...link, verifier: String(SAMPLES['code_verifier']) } as unknown as AppRequest;
   const token = async () => (await t.call('POST /v1/console/token', { app: 'default' }, OPERATOR)).body;
 
   const preparations: Readonly<Record<string, () => Promise<Variables>>> = {
@@ -164,10 +165,6 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     'POST /api/recoveries/contacts': async () => {
       const { account, passkey } = await owner();
       return named(contactBody(t, account, passkey, 'second@example.com'));
-    },
-    'POST /api/register/authorize': async () => {
-      const one = await registered();
-      return named({ credentialId: one.credentialId, ...signFor(t, one, documentedApp) });
     },
     'POST /api/register/token': async () => ({
       AUTHORIZATION_CODE: (await signIn(t, await registered(), documentedApp)).body.code,

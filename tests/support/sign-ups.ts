@@ -21,7 +21,8 @@ export interface AppRequest {
   readonly client_id: string;
   readonly redirect_uri: string;
   readonly code_challenge: string;
-  readonly code_challenge_method: string;
+  readonly code_challenge_method?: string;
+  readonly channel?: string;
   readonly verifier: string;
 }
 
@@ -55,50 +56,61 @@ export function register(t: TestVault, body: Readonly<Record<string, unknown>>):
   return whileTimePasses(t.clock, t.call('POST /api/dids', body, { 'X-Vault-App': 'tea' }));
 }
 
+/** The query of the app's link, as it stands in the address of the page. */
+export function queryOf({ verifier: _, ...link }: AppRequest): string {
+  return String(new URLSearchParams({ ...link }));
+}
+
+/** A nonce of the vault's for a request. */
+export async function nonceFor(t: Pick<TestVault, 'call'>, request: string): Promise<string> {
+  const { status, body } = await t.call('POST /authorize/code', { request, fresh: true });
+  if (status !== 200) throw new Error(`no nonce: ${body.error}`);
+  return body.nonce;
+}
+
 /** What a signature at the page may differ in from a right one. */
 export interface Signing {
   readonly by?: Passkey;
   /** What it names instead of the request. */
   readonly names?: Partial<AppRequest>;
   readonly registrar?: string;
-  /** Seconds from now until it ends. */
-  readonly life?: number;
+  /** The nonce that is signed, in place of a fresh one. */
+  readonly nonce?: string;
   readonly ceremony?: Ceremony;
 }
 
 /** The passkey's signature over an app's request, as the page makes it (docs/register.md). */
-export function signFor(
+export async function signFor(
   t: TestVault,
   { passkey }: { readonly passkey: Passkey },
   request: AppRequest,
-  { by = passkey, names = {}, registrar = 'did:web:registrar.example', life = 300, ceremony = {} }: Signing = {},
+  { by = passkey, names = {}, registrar = 'did:web:registrar.example', ceremony = {}, ...given }: Signing = {},
 ) {
-  const proofExpiresAt = Math.floor(t.clock.now() / 1000) + life;
-  const { client_id, redirect_uri, code_challenge } = { ...request, ...names };
-  const lines = ['vault/authorize/v1', registrar, client_id, redirect_uri, code_challenge, String(proofExpiresAt)];
-  const challenge = createHash('sha256').update(lines.join('\n')).digest();
-  return { proof: by.assert(challenge, { origin: originOf(t), ...ceremony }), proofExpiresAt };
+  const query = queryOf({ ...request, ...names });
+  const nonce = given.nonce ?? (await nonceFor(t, query));
+  const digest = createHash('sha256').update(query).digest('base64url');
+  const challenge = createHash('sha256').update(['vault/authorize/v2', registrar, digest, nonce].join('\n')).digest();
+  return { nonce, proof: by.assert(challenge, { origin: originOf(t), ...ceremony }) };
 }
 
 /** Asks for a code. */
 export function authorize(
   t: Pick<TestVault, 'call'>,
-  { client_id, redirect_uri, code_challenge, code_challenge_method }: AppRequest,
+  request: AppRequest,
   evidence: Readonly<Record<string, unknown>>,
 ): Promise<Reply> {
-  const request = { client_id, redirect_uri, code_challenge, code_challenge_method };
-  return t.call('POST /api/register/authorize', { ...request, ...evidence });
+  return t.call('POST /authorize/code', { request: queryOf(request), ...evidence });
 }
 
 /** Has a registered person's passkey sign, and asks for a code. */
-export function signIn(
+export async function signIn(
   t: TestVault,
   person: { readonly passkey: Passkey; readonly credentialId: string },
   request: AppRequest,
   signing: Signing = {},
 ): Promise<Reply> {
   const { credentialId } = person;
-  return authorize(t, request, { credentialId, ...signFor(t, person, request, signing) });
+  return authorize(t, request, { credentialId, ...(await signFor(t, person, request, signing)) });
 }
 
 /** Exchanges a code as the app does, with something changed. */

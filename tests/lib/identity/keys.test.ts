@@ -15,10 +15,10 @@ test('the keys are HKDF-SHA256 of the root secret under their labels', () => {
 
 test('no two keys are alike, whatever the root secret', () => {
   const keysOf = (root: Uint8Array) => {
-    const { codePepper, operatorSeed, attestation } = createKeys(root);
-    return [codePepper, operatorSeed, ...attestation].map(toHex);
+    const { codePepper, operatorSeed, nonce, attestation } = createKeys(root);
+    return [codePepper, operatorSeed, nonce, ...attestation].map(toHex);
   };
-  expect(new Set([...keysOf(secret), ...keysOf(secret.toReversed())]).size).toBe(6);
+  expect(new Set([...keysOf(secret), ...keysOf(secret.toReversed())]).size).toBe(8);
 });
 
 test('given attestation keys replace the derived one, in their order, and change no other', () => {

@@ -1,0 +1,100 @@
+/** What the page of sign-ups asks for: a nonce for the passkey to sign, and the code that goes back to the app. */
+import * as v from 'valibot';
+import { AUTHORIZATION_CODE_MS, issueCode } from '../lib/authorization-codes/authorize.ts';
+import { CODE_CHALLENGE } from '../lib/authorization-codes/challenge.ts';
+import { badRequest } from '../lib/base/error.ts';
+import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
+import { createNonce, NONCE_LIFE_MS } from '../lib/registration/touch.ts';
+import { AuthorizationCode, FreshNonce } from './answers/authorize.ts';
+import { Attestation, Proof } from './answers/common.ts';
+import { addressText, appName, credentialIdText, judged, patternText, provableChannelName } from './fields.ts';
+import { createReader, optional, required, textField, word } from './http/fields.ts';
+import { json } from './http/response.ts';
+import { post, type Route } from './http/route.ts';
+
+const REQUEST_CHARS_MAX = 8_192;
+
+/** Any text: what is signed at the account page has several lines. */
+const requestText = v.pipe(
+  v.string('Invalid request'),
+  v.maxLength(REQUEST_CHARS_MAX, 'Invalid request'),
+  v.check((text) => text.isWellFormed(), 'Invalid request'),
+);
+
+/** The link of an app; parameters that are not here are the page's. */
+const readLink = createReader(
+  {
+    client_id: required(appName),
+    redirect_uri: required(textField('redirect_uri')),
+    code_challenge: required(patternText('code_challenge', CODE_CHALLENGE)),
+    /** `plain` would put the verifier into the link. */
+    code_challenge_method: required(v.literal('S256', 'Invalid code_challenge_method. Must be "S256"')),
+    channel: optional(provableChannelName),
+  },
+  'query parameters',
+);
+
+/** Nonces and codes. */
+export const authorizeRoutes = [
+  post('/authorize/code', {
+    summary: 'A nonce for a passkey to sign, or a code for an app, for the registration that the evidence shows',
+    answers: { 200: v.union([FreshNonce, AuthorizationCode]) },
+    errors: [
+      'redirect_not_allowed',
+      'proof_invalid',
+      'attestation_invalid',
+      'attestation_expired',
+      'not_found',
+      'rpc_error',
+    ],
+    example: { fresh: true },
+    limit: 'reads',
+    fields: {
+      request: required(requestText),
+      fresh: required(v.literal(true, 'Invalid fresh')),
+    },
+    handler: ({ ctx, input }) => json({ nonce: createNonce(ctx, input.request), expires_in: NONCE_LIFE_MS / 1000 }),
+    other: {
+      applies: (_, { fresh }) => fresh !== true,
+      limit: 'writes',
+      fields: {
+        request: required(requestText),
+        credentialId: required(credentialIdText),
+        nonce: optional(word('nonce', 64)),
+        proof: optional(judged(Proof)),
+        smartAccount: optional(addressText('smartAccount')),
+        attestation: optional(judged(Attestation)),
+      },
+      async handler({ ctx, input, spendProxy }) {
+        const { request, nonce, proof, attestation } = input;
+        const link = linkIn(request);
+        if ((proof === undefined) === (attestation === undefined))
+          throw badRequest('Expected one of: proof, attestation');
+        if (proof !== undefined && nonce === undefined) throw badRequest('Missing required fields with proof: nonce');
+        // Both are judged by what the chain shows now.
+        spendProxy();
+        const code = await issueCode(ctx, {
+          request,
+          clientId: link.client_id,
+          redirectUri: link.redirect_uri,
+          codeChallenge: link.code_challenge,
+          credentialId: parseCredentialId(input.credentialId),
+          evidence:
+            proof === undefined || nonce === undefined
+              ? { attestation }
+              : { assertion: assertionOf(proof), nonce, account: input.smartAccount },
+          channel: link.channel,
+        });
+        return json({ code, iss: ctx.config.baseUrl, expires_in: AUTHORIZATION_CODE_MS / 1000 });
+      },
+    },
+  }),
+] as const satisfies readonly Route[];
+
+/** What the query of the page's address asks for. Throws 400, also for a parameter that is there twice. */
+function linkIn(request: string) {
+  const query = new URLSearchParams(request);
+  const names = [...query.keys()];
+  if (new Set(names).size < names.length) throw badRequest('Invalid request: a parameter is there twice');
+  return readLink(Object.fromEntries(query));
+}
