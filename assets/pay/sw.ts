@@ -119,7 +119,7 @@ async function isTheirs(known: Pending, { id }: Client): Promise<boolean> {
  */
 async function abort(): Promise<boolean> {
   for (const [key, { client }] of [...pending]) {
-    // Its window was closed: no event tells of that.
+    // No event says that its window was closed.
     if (client !== undefined && !(await scope.clients.get(client))) pending.delete(key);
   }
   const [[key, only] = [], ...others] = [...pending];

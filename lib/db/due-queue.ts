@@ -34,8 +34,8 @@ export interface DueQueue {
   /** Changes the due rows that have waited longest. Its `set` puts them off, so that other processes skip them. */
   lease(leasing: Leasing): Statement;
   /**
-   * Makes due what a clock that was off has put off for longer than a row is ever put off. Whoever holds such a lease
-   * changes nothing.
+   * Makes due what a clock that was off has put off for longer than a row is ever put off. A process that holds
+   * a lease of such a row can no longer change it.
    */
   recallLate(now: number, and?: Condition): Statement;
 }

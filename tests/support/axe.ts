@@ -38,7 +38,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 
 /** Makes the page as wide as this, and waits until it is laid out so. */
 export async function setWidth(page: Page, width: number): Promise<void> {
-  // A page that is told of another kind of device is loaded again.
+  // A viewport of another kind of device reloads the page.
   await page.setViewport({ ...page.viewport(), width, height: 740 });
   await page.waitForFunction((wanted) => document.documentElement.clientWidth === wanted, {}, width);
 }

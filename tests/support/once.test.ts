@@ -6,7 +6,7 @@ import { outputUntil } from './output.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** A process of a run that makes a thing: it says so, and ends it when it is told, unless it is killed. */
+/** A process of a run that makes a thing: it says so, and finishes it on a line of input, unless it is killed. */
 function startMaker() {
   const script = join(folder.path, 'maker.ts');
   return Bun.write(

@@ -11,7 +11,7 @@ export const DISK_TROUBLES = ['writes fail', 'is full', 'is late', 'is locked', 
 
 export type DiskTrouble = (typeof DISK_TROUBLES)[number];
 
-/** SQLite in memory on a disk that is not there: it fails as it is told to, and forgets what was not synced. */
+/** SQLite in memory on a disk that is not there: it fails on command, and forgets what was not synced. */
 export interface Disk {
   trouble: DiskTrouble | undefined;
   /** How many calls met a trouble. */

@@ -6,7 +6,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Time that passes only when it is told to. What is due at once comes with the next turn of the event loop. */
+/** Time that passes only on command. What is due at once comes with the next turn of the event loop. */
 export interface Time {
   readonly clock: Clock;
   /** How much is due at once, and has not come yet. */
