@@ -13,12 +13,11 @@ import { recover, wait } from './lost.ts';
 import { move } from './move.ts';
 import type { World } from './operate.ts';
 import { resume } from './perform.ts';
-import { guard } from './problem.ts';
+import { guard, showUnreached } from './problem.ts';
 import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
 import { stop, stopByMail } from './stop.ts';
 import { take } from './take.ts';
 import { element, fill, loading, onPress, press, say, show, shown, write } from './view.ts';
-import { NO_PASSKEY } from './words.ts';
 
 /** How often the account is read again while it is looked at. */
 const REFRESH_MS = 20_000;
@@ -47,7 +46,7 @@ function openUnless(isOver: () => boolean): void {
 
 async function open(isLate: () => boolean): Promise<void> {
   if (!place) {
-    loading(word('Reading your account…'));
+    loading(word('loading'));
     const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
     write('chain', config.chain);
     if (isLate()) return;
@@ -64,16 +63,14 @@ async function open(isLate: () => boolean): Promise<void> {
   if (isLate()) return;
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
-  if (wanted) return start(place, route, word(STOP_WORDS), () => stopByMail(value, route));
+  if (wanted) return start(place, route, word('start.to_stop'), () => stopByMail(value, route));
   if (!account) return start(place, home);
-  if (shown() !== 'home') loading(word('Reading your account…'));
+  if (shown() !== 'home') loading(word('loading'));
   const signed = await readSigned(place, account);
   if (isLate()) return;
   fill('key-name', '');
   await openScreen(signed, accounts, [name, value]);
 }
-
-const STOP_WORDS = 'Sign in with any passkey of the account, to stop its recovery.';
 
 /** Looks at another account of this device, where it is one. */
 async function lookAt(address: string): Promise<void> {
@@ -113,7 +110,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
   const stopIt = () =>
     stop(signed, home, () => {
       home();
-      say(word(NO_PASSKEY));
+      say(word('passkey_unused'));
     });
   const now = JSON.stringify([signed.facts, accounts]);
   if (isFresh || now !== drawn) {
@@ -127,7 +124,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
 }
 
 onPress('copy', () => {
-  void navigator.clipboard.writeText(element('full').textContent ?? '').then(() => say(word('Copied')));
+  void navigator.clipboard.writeText(element('full').textContent ?? '').then(() => say(word('copied')));
 });
 onPress('sign-out', () => {
   signOut();
@@ -142,5 +139,4 @@ setInterval(() => {
   if (shown() === 'home' && document.visibilityState === 'visible' && location.hash.length < 2)
     openUnless(() => shown() !== 'home');
 }, REFRESH_MS);
-// A page that gets no words is in English.
-void loadWords('account').then(route);
+void loadWords('account').then((hasWords) => (hasWords ? route() : showUnreached()));

@@ -18,10 +18,8 @@ const DAY = 86_400;
 
 /** Sets recovery up, or anew: address, waiting time, and the owner's word on the network. */
 export function setUp(signed: Signed, back: () => void): void {
-  const words = word(
-    'A code sent to this address lets you add a new passkey later. The address itself is not written to the network.',
-  );
-  prove({ title: word('Recovery by email'), words, back }, async (attestation) => askDelay(signed, attestation, back));
+  const words = word('guard.words');
+  prove({ title: word('guard.title'), words, back }, async (attestation) => askDelay(signed, attestation, back));
 }
 
 function askDelay(signed: Signed, attestation: Attestation, back: () => void): void {
@@ -46,7 +44,7 @@ async function confirmGuardian(
   back: () => void,
 ): Promise<void> {
   const { account, enclave, contracts } = signed;
-  loading(word('Asking the vault…'));
+  loading(word('asking'));
   const given = await ask<{ guardian: unknown; delaySecondsMin: number; commitment: unknown }>(
     'POST /api/recoveries/commitments',
     { attestation, smartAccount: account.address },
@@ -61,22 +59,16 @@ async function confirmGuardian(
     signed,
     account,
     {
-      title: word('Turn recovery on?'),
-      words: word(
-        'This vault may then propose a new passkey when somebody has a code that was sent to {address}. It opens the account after {days}, unless one of your passkeys stops it. The vault can never move your money.',
-        { address: attestation.identifier, days: daysOf(seconds) },
-      ),
-      button: word('Turn it on'),
+      title: word('guard.confirm'),
+      words: word('guard.confirm_words', { address: attestation.identifier, days: daysOf(seconds) }),
+      button: word('guard.go'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: word('Turning recovery on'),
+      progress: word('guard.progress'),
       done: [
-        word('Recovery is on'),
-        word(
-          'If you lose your passkeys, come here and choose “I lost my passkey”. Note your account’s address: {address}',
-          {
-            address: account.address,
-          },
-        ),
+        word('guard.done'),
+        word('guard.done_words', {
+          address: account.address,
+        }),
       ],
       next,
       detail: { call: 'setGuardian', guardian, delay: seconds, commitment },
@@ -93,12 +85,12 @@ export function turnOff(signed: Signed, back: () => void): void {
     signed,
     account,
     {
-      title: word('Turn recovery off?'),
-      words: word('If you then lose all passkeys, nobody can open this account. A recovery that is under way ends.'),
-      button: word('Turn it off'),
+      title: word('unguard.title'),
+      words: word('unguard.words'),
+      button: word('unguard.go'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: word('Turning recovery off'),
-      done: [word('Recovery is off'), word('Only your passkeys open this account.')],
+      progress: word('unguard.progress'),
+      done: [word('unguard.done'), word('unguard.done_words')],
       detail: { call: 'setGuardian', guardian: '0x0' },
     },
     back,
@@ -107,17 +99,17 @@ export function turnOff(signed: Signed, back: () => void): void {
 
 /** Names a second address that is warned of recoveries, too; the passkey signs for it. */
 export function nameContact(signed: Signed, back: () => void): void {
-  const words = word('We write to it, too, when somebody asks to recover this account. It cannot recover anything.');
-  prove({ title: word('A second address for warnings'), words, back }, async (attestation) => {
+  const words = word('contact.words');
+  prove({ title: word('contact.title'), words, back }, async (attestation) => {
     const { account, config, enclave } = signed;
     const proofExpiresAt = soon();
     const head = proofHead(enclave.keccak256, signed, 'vault/recovery-contact/v1');
     const challenge = head([identifierHash(enclave.keccak256, attestation), BigInt(proofExpiresAt)]);
     const proof = proofOf(await askPasskey(config.rpId, challenge, [account.credentialId]));
-    loading(word('Telling the vault…'));
+    loading(word('contact.progress'));
     const { x: pubKeyX, y: pubKeyY, address: smartAccount } = account;
     await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, proofExpiresAt, attestation });
-    showDone([word('Noted'), word('We warn {address}, too.', { address: attestation.identifier })], '');
+    showDone([word('contact.done'), word('contact.done_words', { address: attestation.identifier })], '');
   });
 }
 

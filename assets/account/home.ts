@@ -37,10 +37,10 @@ export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): S
     const name =
       key.label ??
       (isAddress
-        ? word('Ethereum address')
+        ? word('name.address')
         : key.index === 0
-          ? word('First passkey')
-          : word('Passkey {number}', { number: key.index + 1 }));
+          ? word('name.first')
+          : word('name.numbered', { number: key.index + 1 }));
     return { ...key, synced: key.synced ?? isSyncedHere(key.x), name, isHere, isAddress };
   });
 }
@@ -48,9 +48,9 @@ export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): S
 /** What stands below a key's name. */
 export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): string {
   const words = [
-    isAddress ? short(`0x${x.slice(-40)}`) : isHere ? word('You use it now') : '',
-    isAddress || synced === null ? '' : synced ? word('synced') : word('on one device only'),
-    addedAt === null ? word('made with the account') : word('added {day}', { day: day(addedAt) }),
+    isAddress ? short(`0x${x.slice(-40)}`) : isHere ? word('keys.here') : '',
+    isAddress || synced === null ? '' : synced ? word('keys.synced') : word('keys.not_synced'),
+    addedAt === null ? word('keys.original') : word('keys.added', { day: day(addedAt) }),
   ];
   const text = words.filter((one) => one !== '').join(' · ');
   return text.charAt(0).toLocaleUpperCase(spoken()) + text.slice(1);
@@ -73,17 +73,12 @@ export function writeHome(signed: Signed, actions: Actions): void {
   write(
     'kind',
     facts.kind === null
-      ? word('Kind {kind}, not on the network yet', { kind: account.kind })
-      : word('Kind {kind}', { kind: account.kind }),
+      ? word('details.kind_planned', { kind: account.kind })
+      : word('details.kind', { kind: account.kind }),
   );
   const keys = keysOf(signed);
   element('keys').replaceChildren(...keys.map((key) => keyRow(key, isSecond, actions)));
-  write(
-    'keys-words',
-    isSecond
-      ? word('Each of these opens this account.')
-      : word('An account of the first kind has one passkey for good.'),
-  );
+  write('keys-words', isSecond ? word('keys.words') : word('keys.only_one'));
   toggle('add', isSecond);
   toggle('move', !isSecond && contracts.factory2 !== null);
   writeRecovery(signed);
@@ -104,8 +99,8 @@ function keyRow(key: ShownKey, isSecond: boolean, { go }: Actions): HTMLElement 
   const text = make('div', '', make('strong', '', key.name), make('span', 'quiet-text small', aboutKey(key)));
   const row = make('li', '', text);
   if (!isSecond) return row;
-  const button = makeButton(word('Change'), 'link', () => go(`key=${key.index}`));
-  button.setAttribute('aria-label', word('Change {name}', { name: key.name }));
+  const button = makeButton(word('keys.change'), 'link', () => go(`key=${key.index}`));
+  button.setAttribute('aria-label', word('keys.change_this', { name: key.name }));
   row.append(button);
   return row;
 }
@@ -116,24 +111,17 @@ function writeRecovery({ account, facts, contracts }: Signed): void {
   toggle('recovery-card', isOffered);
   if (!isOffered) return;
   const isOurs = guardian !== null && guardian.address === contracts.guardian;
-  const barred = guardian?.barredUntil
-    ? [word('It is blocked until {time}.', { time: moment(guardian.barredUntil) })]
-    : [];
+  const barred = guardian?.barredUntil ? [word('recovery.blocked', { time: moment(guardian.barredUntil) })] : [];
   const words = !guardian
-    ? word(
-        'Recovery is off. If you lose all your passkeys, nobody can open this account. With recovery, a code sent to your email address lets you add a new passkey after a waiting time.',
-      )
+    ? word('recovery.off')
     : isOurs
-      ? word(
-          'A code sent to your email address lets you add a new passkey after {days}. Each of your passkeys can stop that.',
-          { days: daysOf(guardian.delaySeconds) },
-        )
-      : word('Another guardian, {address}, can add a new passkey after {days}. Each of your passkeys can stop that.', {
+      ? word('recovery.by_mail', { days: daysOf(guardian.delaySeconds) })
+      : word('recovery.by_other', {
           address: short(guardian.address),
           days: daysOf(guardian.delaySeconds),
         });
   write('recovery-words', [words, ...barred].join(' '));
-  write('guard', guardian ? word('Change recovery') : word('Set up recovery'));
+  write('guard', guardian ? word('recovery.change') : word('recovery.set_up'));
   toggle('guard', contracts.guardian !== null);
   toggle('unguard', guardian !== null);
   toggle('contact', isOurs);
@@ -143,20 +131,16 @@ function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKe
   const notices: HTMLElement[] = [];
   if (facts.recovery) notices.push(recoveryNotice(facts.recovery.readyAt, actions));
   if (account.kind === 1 && contracts.factory2 !== null) {
-    const words = word('This account is of the first kind: it has one passkey for good, and no way back without it.');
+    const words = word('notice.first_kind');
     notices.push(
-      notice('', words, word('A new account takes its money and its DID along.'), word('Move it'), () =>
-        actions.go('move'),
-      ),
+      notice('', words, word('notice.first_kind_words'), word('notice.first_kind_go'), () => actions.go('move')),
     );
   }
   const [only] = keys;
   if (account.kind === 2 && keys.length === 1 && only?.synced === false) {
-    const loss = facts.guardian
-      ? word('If you lose the device, you can only come back by recovery.')
-      : word('If you lose the device, nobody can open this account any more.');
-    const words = word('Your only passkey lives on this one device.');
-    notices.push(notice('', words, loss, word('Add a passkey'), () => actions.go('add')));
+    const loss = facts.guardian ? word('notice.one_device_recovery') : word('notice.one_device_nothing');
+    const words = word('notice.one_device');
+    notices.push(notice('', words, loss, word('keys.add'), () => actions.go('add')));
   }
   return notices;
 }
@@ -173,17 +157,9 @@ function recoveryNotice(readyAt: string, { stop }: Actions): HTMLElement {
   const made = make(
     'section',
     'notice bad',
-    make('p', '', make('strong', '', word('Somebody asked to recover this account.'))),
-    make(
-      'p',
-      '',
-      ...wordWith(
-        'A new passkey opens it in {left}, on {time}. If that was not you, stop it now.',
-        { left: time },
-        { time: moment(readyAt) },
-      ),
-    ),
-    makeButton(word('Stop it'), '', stop),
+    make('p', '', make('strong', '', word('notice.recovery'))),
+    make('p', '', ...wordWith('notice.recovery_words', { left: time }, { time: moment(readyAt) })),
+    makeButton(word('stop.go'), '', stop),
   );
   made.setAttribute('role', 'alert');
   return made;
@@ -205,7 +181,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
   const rowsOf = (amount: string) => tokens.map((token) => row(token === 'native' ? 'ETH' : 'USDC', amount));
   // Rows that came later would move the buttons below under a finger.
   if (!list.firstChild) list.append(...rowsOf('…'));
-  const rows = rowsOf(word('not readable now'));
+  const rows = rowsOf(word('money.unknown'));
   await Promise.all(
     tokens.map(async (token, i) => {
       const found = await readToken(token, account.address).catch(() => undefined);
@@ -217,7 +193,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
 
 /** Reads the DID that is registered with the passkey, and writes it. */
 export async function writeDid({ account, facts }: Signed): Promise<void> {
-  if (BigInt(facts.did) === 0n) return write('did', word('None'));
+  if (BigInt(facts.did) === 0n) return write('did', word('details.no_did'));
   write('did', (await didOf(account)) ?? facts.did);
 }
 

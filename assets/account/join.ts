@@ -20,7 +20,7 @@ import { showDone } from './perform.ts';
 import { guard, ProblemError, showProblem } from './problem.ts';
 import { signInto } from './session.ts';
 import { element, fault, fill, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
-import { NO_PASSKEY, PROBLEMS, REFUSALS, said } from './words.ts';
+import { said } from './words.ts';
 
 /** Pause between looks into the mailbox. */
 const LOOK_MS = 2_000;
@@ -61,7 +61,7 @@ export async function showCode(signed: Signed, back: () => void): Promise<void> 
   const link = `${location.origin}/account#join=${toBase64url(secret)}`;
   await drawCode('qr-code', link);
   write('qr-link', link);
-  write('qr-title', word('Scan this with the other device'));
+  write('qr-title', word('qr.title'));
   toggle('qr-wait', true);
   toggle('qr-came', false);
   onPress('qr-copy', () => void navigator.clipboard.writeText(link));
@@ -108,17 +108,15 @@ async function readMailbox(id: string): Promise<Mailbox> {
 
 async function compare(signed: Signed, secret: Uint8Array, key: NonNullable<Mailbox['key']>, back: () => void) {
   const name = nameOf(hex(key.label, 32));
-  write('qr-title', word('Compare the two screens'));
+  write('qr-title', word('qr.compare'));
   write('qr-digits', await digitsOf(secret, signed.account.address, key));
   write('qr-name', name);
   toggle('qr-wait', false);
   toggle('qr-came', true);
   onPress('qr-same', () => addKey(signed, { ...key, name }, back));
   onPress('qr-other', () => {
-    const words = word(
-      'Somebody else answered first. Nothing was added. Show a new code, and let only your own device scan it.',
-    );
-    showProblem([word('The digits differ'), words], '', back);
+    const words = word('differ.text');
+    showProblem([word('differ.title'), words], '', back);
   });
   show('qr');
 }
@@ -128,7 +126,7 @@ function nameOf(label: Hex): string {
   const bytes = bytesOf(label).subarray(0, 31);
   const end = bytes.indexOf(0);
   const text = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).replace(/\p{C}/gu, '');
-  return text === '' ? word('New passkey') : text;
+  return text === '' ? word('name.new') : text;
 }
 
 /** What the second device remembers of the passkey that it made. */
@@ -157,11 +155,11 @@ export async function join(world: World, link: string): Promise<void> {
   fault('join-name', undefined, 'join-fault');
   onSubmit('join-form', () => {
     const name = textIn('join-name');
-    fault('join-name', isName(name) ? undefined : word('Give it a name of at most 31 letters.'), 'join-fault');
+    fault('join-name', isName(name) ? undefined : word('name.fault'), 'join-fault');
     if (!isName(name)) return;
     guard(() => makeKey(world, { link, secret, id, account: smartAccount, name }), {
       again: () => guard(() => join(world, link)),
-      noPasskey: () => fault('join-name', word(NO_PASSKEY), 'join-fault'),
+      noPasskey: () => fault('join-name', word('passkey_unused'), 'join-fault'),
     });
   });
   show('join');
@@ -170,11 +168,11 @@ export async function join(world: World, link: string): Promise<void> {
 /** The page cannot know whose account it is, but it can say how many keys share it. */
 function sharedWords({ keys, guardian }: AccountFacts): string {
   const sentences = [
-    word('Go on only if you show this code on your own device.'),
-    word('You share the account with {count} others: each of them can use all that is in it.', {
+    word('join.only_yours'),
+    word('join.shared', {
       count: Math.max(1, keys.length),
     }),
-    ...(guardian ? [word('Recovery is on.')] : []),
+    ...(guardian ? [word('join.recovery')] : []),
   ];
   return sentences.join(' ');
 }
@@ -207,8 +205,7 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   while (isHere()) {
     const facts = await readFacts(account).catch(() => undefined);
     if (facts?.keys.some((key) => BigInt(key.x) === BigInt(x) && BigInt(key.y) === BigInt(y))) break;
-    if (!(await isOpen(secret)))
-      return showProblem(said(REFUSALS['join_closed'] ?? PROBLEMS.unexpected), '', undefined);
+    if (!(await isOpen(secret))) return showProblem(said('join_closed'), '', undefined);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   if (!isHere()) return;
@@ -218,8 +215,8 @@ async function waitAdded(made: Made, secret: Uint8Array): Promise<void> {
   // The page cannot know whose account it is, so it never replaces the accounts that are here.
   if (known.length === 0) await signInto(added);
   else await keepAccounts([...known, added]);
-  const where = known.length === 0 ? [] : [word('You find it in the list of your accounts.')];
-  showDone([word('This device opens the account now'), [word('Its passkey was added.'), ...where].join(' ')], '');
+  const where = known.length === 0 ? [] : [word('join.listed')];
+  showDone([word('join.done'), [word('join.added'), ...where].join(' ')], '');
 }
 
 async function isOpen(secret: Uint8Array): Promise<boolean> {

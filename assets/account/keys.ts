@@ -12,11 +12,9 @@ import { noteSynced } from './memory.ts';
 import { perform } from './perform.ts';
 import { guard } from './problem.ts';
 import { element, fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
-import { NO_PASSKEY } from './words.ts';
 
 /** Names are kept on the network and by passkey managers: no marks of direction around an address. */
 const NOTHING = ['', ''] as const;
-const NAME_FAULT = 'Give it a name of at most 31 letters.';
 
 /** A key to add. */
 export interface NewKey {
@@ -32,7 +30,7 @@ export function pick(signed: Signed, back: () => void): void {
   if (textIn('key-name') === '') fill('key-name', nameHere());
   const here = async () => {
     const name = textIn('key-name');
-    fault('key-name', isName(name) ? undefined : word(NAME_FAULT));
+    fault('key-name', isName(name) ? undefined : word('name.fault'));
     if (!isName(name)) return;
     const made = await createPasskey(config.rpId, {
       rpName: config.rpName,
@@ -46,7 +44,7 @@ export function pick(signed: Signed, back: () => void): void {
   const noPasskey = () => {
     again();
     element<HTMLDetailsElement>('pick-here-more').open = true;
-    fault('key-name', word(NO_PASSKEY));
+    fault('key-name', word('passkey_unused'));
   };
   onSubmit('pick-form', () => guard(here, { again, noPasskey }));
   onPress('pick-there', () => {
@@ -61,7 +59,7 @@ export function pick(signed: Signed, back: () => void): void {
 
 /** The name under which a passkey manager shows a passkey of this account, below the brand. */
 export function passkeyName(account: Hex): string {
-  return word('Account {address}', { address: short(account) }, NOTHING);
+  return word('name.account', { address: short(account) }, NOTHING);
 }
 
 /** Has the owner confirm a new key. */
@@ -72,12 +70,12 @@ export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () =
     signed,
     account,
     {
-      title: word('Add “{name}”?', { name }),
-      words: word('It can then do all that you can do with this account, also remove your other passkeys.'),
-      button: word('Add it'),
+      title: word('add.title', { name }),
+      words: word('add.words'),
+      button: word('add.go'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: word('Adding “{name}”', { name }),
-      done: [word('Added'), word('“{name}” opens this account now.', { name })],
+      progress: word('add.progress', { name }),
+      done: [word('add.done'), word('add.done_words', { name })],
       detail: { call: 'addKey', x, y, label },
     },
     back,
@@ -89,22 +87,21 @@ async function addAddress(signed: Signed, back: () => void): Promise<void> {
   const words = await faultOf(signed, owner);
   fault('owner', words);
   if (words !== undefined) return;
-  const name = word('Wallet {address}', { address: short(owner) }, NOTHING);
+  const name = word('name.wallet', { address: short(owner) }, NOTHING);
   const key = { x: owner.toLowerCase() as Hex, y: '0x0' as const, label: labelOf(name, null), name };
   addKey(signed, key, back);
 }
 
 /** What is wrong with an address that is to be a key: it has to be of a wallet that signs by itself. */
 async function faultOf(signed: Signed, owner: string): Promise<string | undefined> {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return word('Enter 0x and 40 digits.');
+  if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return word('address.fault_form');
   const digits = owner.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner)
-    return word('This address is misspelt.');
+  if (isMixed && checksum(digits.toLowerCase(), signed.enclave.keccak256) !== owner) return word('address.fault_typo');
   const isKey = keysOf(signed).some(({ x, y }) => BigInt(x) === BigInt(owner) && BigInt(y) === 0n);
-  if (isKey) return word('This address is a key already.');
+  if (isKey) return word('address.fault_known');
   const { kind } = await readFacts(owner.toLowerCase() as Hex);
-  if (kind !== null) return word('This is a contract, such as a Safe. Only an ordinary wallet can sign here.');
+  if (kind !== null) return word('address.fault_contract');
   return undefined;
 }
 
@@ -115,20 +112,13 @@ export function editKey(signed: Signed, key: ShownKey, back: () => void): void {
   write('key-words', aboutKey(key));
   fill('new-name', key.name);
   fault('new-name', undefined, 'rename-fault');
-  write('remove', key.isAddress ? word('Remove this address') : word('Remove this passkey'));
+  write('remove', key.isAddress ? word('key.remove_address') : word('key.remove'));
   toggle('remove', count > 1);
-  write(
-    'remove-hint',
-    count === 1
-      ? word('It is the only one, so it cannot be removed: add another first.')
-      : key.isHere
-        ? word('You use it now. Without it you need another one to come back.')
-        : undefined,
-  );
+  write('remove-hint', count === 1 ? word('key.last') : key.isHere ? word('key.here') : undefined);
   const again = () => editKey(signed, key, back);
   onSubmit('rename-form', () => {
     const name = textIn('new-name');
-    fault('new-name', isName(name) ? undefined : word(NAME_FAULT), 'rename-fault');
+    fault('new-name', isName(name) ? undefined : word('name.fault'), 'rename-fault');
     if (isName(name)) renameKey(signed, key, name, again);
   });
   onPress('remove', () => removeKey(signed, key, again));
@@ -143,12 +133,12 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
     signed,
     account,
     {
-      title: word('Call it “{name}”?', { name }),
-      words: word('The name is public: anyone on the network can read it.'),
-      button: word('Save the name'),
+      title: word('rename.title', { name }),
+      words: word('rename.words'),
+      button: word('key.rename'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: word('Saving the name'),
-      done: [word('Saved'), word('It is called “{name}” now.', { name })],
+      progress: word('rename.progress'),
+      done: [word('rename.done'), word('rename.done_words', { name })],
       detail: { call: 'nameKey', index, label },
     },
     back,
@@ -156,7 +146,6 @@ function renameKey(signed: Signed, { index, synced }: ShownKey, name: string, ba
 }
 
 /** The address of an account follows from its first key, on every network. */
-const ELSEWHERE = 'On other networks it still opens the same address: use this account on this one only.';
 
 function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back: () => void): void {
   const { account, enclave } = signed;
@@ -165,20 +154,14 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
     signed,
     account,
     {
-      title: word('Remove “{name}”?', { name }),
-      words: [
-        isHere
-          ? word('You use it now. After this only your other keys open the account.')
-          : word('It cannot do anything with this account any more.'),
-        ...(index === 0 ? [word(ELSEWHERE)] : []),
-      ].join(' '),
-      button: word('Remove it'),
+      title: word('remove.title', { name }),
+      words: [isHere ? word('remove.here') : word('remove.words'), ...(index === 0 ? [word('remove.first')] : [])].join(
+        ' ',
+      ),
+      button: word('remove.go'),
       calls: [{ to: account.address, value: 0n, data }],
-      progress: word('Removing “{name}”', { name }),
-      done: [
-        word('Removed'),
-        word('“{name}” does not open this account any more. Delete the passkey on its device, too.', { name }),
-      ],
+      progress: word('remove.progress', { name }),
+      done: [word('remove.done'), word('remove.done_words', { name })],
       next: isHere ? 'out' : '',
       detail: { call: 'removeKey', index, x, y },
     },

@@ -33,7 +33,7 @@ import {
   textIn,
   write,
 } from './view.ts';
-import { NO_PASSKEY, said } from './words.ts';
+import { said } from './words.ts';
 
 type Place = World & { readonly contracts: Contracts };
 
@@ -50,9 +50,9 @@ interface Status {
 
 /** Asks for the address, and finds the account. */
 export function recover(place: Place, back: () => void): void {
-  const words = word('Enter the email address that you set recovery up with. We send it a code.');
-  prove({ title: word('I lost my passkey'), words, back }, async (attestation) => {
-    loading(word('Looking for your account…'));
+  const words = word('lost.words');
+  prove({ title: word('start.lost'), words, back }, async (attestation) => {
+    loading(word('lost.looking'));
     const found = await accountsOf(attestation);
     await askWhich(place, found, (address) => renew(place, attestation, address));
   });
@@ -79,26 +79,22 @@ async function askWhich({ config }: Place, found: readonly Hex[], then: (address
       );
       const name = make('strong', 'mono');
       writeAddress(name, address);
-      const choose = makeButton(word('Choose'), 'link', () => then(address));
-      choose.setAttribute('aria-label', word('Choose {address}', { address }));
+      const choose = makeButton(word('which.choose'), 'link', () => then(address));
+      choose.setAttribute('aria-label', word('which.choose_this', { address }));
       return make('li', '', make('div', '', name, make('span', 'quiet-text small', holds.join(' · '))), choose);
     }),
   );
   element('which-list').replaceChildren(...rows);
-  write('which-words', word(found.length > 0 ? WHICH : UNKNOWN));
+  write('which-words', word(found.length > 0 ? 'which.words' : 'which.none'));
   askAddress(then);
 }
-
-const WHICH = 'Anyone can name this email address for an account. Choose yours by its address, and by what it holds.';
-const UNKNOWN =
-  'No account was found for this address. The account’s own address is in your notes, our mails, or your payments.';
 
 function askAddress(then: (address: Hex) => void): void {
   fault('which-address', undefined, 'which-fault');
   onSubmit('which-form', () => {
     const address = textIn('which-address');
     const isAddress = /^0x[0-9a-fA-F]{40}$/.test(address);
-    fault('which-address', isAddress ? undefined : word('Enter 0x and 40 digits.'), 'which-fault');
+    fault('which-address', isAddress ? undefined : word('address.fault_form'), 'which-fault');
     if (isAddress) then(address.toLowerCase() as Hex);
   });
   show('which');
@@ -112,7 +108,7 @@ function renew(place: Place, attestation: Attestation, address: Hex): void {
       again,
       noPasskey: () => {
         again();
-        write('renew-notice', word(NO_PASSKEY));
+        write('renew-notice', word('passkey_unused'));
       },
     }),
   );
@@ -137,7 +133,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   const head = proofHead(keccak256, { ...place, account }, 'vault/recover/v1');
   const challenge = head([credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)]);
   const proof = proofOf(await askPasskey(config.rpId, challenge, [credentialId]));
-  loading(word('Asking the vault…'));
+  loading(word('asking'));
   await ask('POST /api/recoveries', {
     attestation,
     smartAccount: address,
@@ -185,53 +181,28 @@ async function showStatus(address: Hex, recovery: Status['recovery']): Promise<b
   const own = recall<Account>('lost');
   const isOwn = own?.address === address && recovery !== null && BigInt(own.x ?? '0x0') === BigInt(recovery.pubKeyX);
   if (status === 'finished') {
-    if (!isOwn)
-      return over([word('The account has a new passkey'), word('Sign in with it on the device that made it.')]);
+    if (!isOwn) return over(said('recovered_elsewhere'));
     forget('lost');
     await signInto(own);
-    return over([
-      word('You are back'),
-      word('Your new passkey opens your account. Add a second one now, on another device.'),
-    ]);
+    return over(said('recovered'));
   }
-  const end = ENDS[status];
-  if (end) return over(said(end));
+  if (ENDS.includes(status)) return over(said(`recovery_${status}`));
   step(STEPS, readyAt === null ? 'wait-2' : 'wait-3');
-  write('waiting-title', status === 'submitted' ? word('Recovery is being announced') : word('Recovery is under way'));
-  write('waiting-words', readyAt === null ? word(STARTING) : waitingWords(readyAt, isOwn));
+  write('waiting-title', status === 'submitted' ? word('waiting.title_announcing') : word('waiting.title'));
+  write('waiting-words', readyAt === null ? word('waiting.announcing') : waitingWords(readyAt, isOwn));
   return false;
 }
 
-const WAITING =
-  'You can close this page: we write to your address every day. Anyone who still has a passkey of the account can stop this until then.';
-const STARTING = 'The network takes a moment. You can close this page and come back.';
-
 function waitingWords(readyAt: string, isOwn: boolean): string {
   const rest = Date.parse(readyAt) - Date.now();
-  if (rest <= 0) return word('The waiting time is over. Your new passkey is being added, which takes a minute.');
+  if (rest <= 0) return word('waiting.over');
   const days = daysOf(Math.max(86_400, rest / 1000));
   const values = { time: moment(readyAt), days };
-  return [
-    isOwn
-      ? word('Your new passkey opens the account on {time}, in about {days}. Keep it.', values)
-      : word('The new passkey opens the account on {time}, in about {days}. Keep it.', values),
-    word(WAITING),
-  ].join(' ');
+  return [isOwn ? word('waiting.yours', values) : word('waiting.other', values), word('waiting.close')].join(' ');
 }
 
-const ENDS: Readonly<Record<string, readonly [string, string]>> = {
-  none: ['No recovery is under way', 'Start again with “I lost my passkey”.'],
-  vetoed: [
-    'The recovery was stopped',
-    'Somebody with a passkey of the account stopped it. If that was not you, your account is not lost: look for that passkey.',
-  ],
-  cancelled: ['The recovery was withdrawn', 'It was replaced or withdrawn. You can start again.'],
-  lapsed: ['The recovery has ended', 'It was not finished in time. Start again with “I lost my passkey”.'],
-  failed: [
-    'The recovery could not be announced',
-    'The account refused it. Start again, or write to the operator of this vault.',
-  ],
-};
+/** How a recovery ends other than by its passkey. */
+export const ENDS = ['none', 'vetoed', 'cancelled', 'lapsed', 'failed'];
 
 function over(words: readonly [string, string]): true {
   showDone(words, '');

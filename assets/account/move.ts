@@ -27,7 +27,7 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
   if (x === undefined || y === undefined || factory2 === null) {
     throw new ProblemError('refused', 'The key of this account is not known here: sign out and in again.');
   }
-  loading(word('Looking at what moves…'));
+  loading(word('move.loading'));
   const to = await predictAddress({ x, y }, 2);
   await checkPlace(enclave.keccak256, to, { factory2, x, y });
   const [ether, usdc] = await Promise.all([
@@ -46,7 +46,7 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
   const moved: Account = { ...account, address: to, kind: 2, name: nameOf(to) };
   if (calls.length === 0) return settleInto(account, moved);
   const things = [
-    hasDid ? word('your DID') : '',
+    hasDid ? word('move.did') : '',
     usdc && usdc.balance > 0n ? `${amountText(usdc.balance, usdc.decimals)} ${usdc.symbol}` : '',
     rest > 0n ? `${amountText(rest, 18).slice(0, 10)} ETH` : '',
   ].filter((thing) => thing !== '');
@@ -55,15 +55,12 @@ async function plan(signed: Signed, back: () => void): Promise<void> {
     signed,
     account,
     {
-      title: word('Move to a new account?'),
-      words: word(
-        'It takes along {things}. The same passkey opens it. What somebody pays to the old address later stays there; you can come back for it.',
-        { things: new Intl.ListFormat(spoken()).format(things) },
-      ),
-      button: word('Move'),
+      title: word('move.title'),
+      words: word('move.words', { things: new Intl.ListFormat(spoken()).format(things) }),
+      button: word('move.go'),
       calls,
-      progress: word('Moving your account'),
-      done: [word('Moved'), word('Your account is at {address} now. Tell the people who pay you.', { address: to })],
+      progress: word('move.progress'),
+      done: [word('move.done'), word('move.done_words', { address: to })],
       next: `into=${to}`,
       detail: { call: 'executeBatch', to, calls: calls.map((call) => ({ ...call, value: String(call.value) })) },
     },

@@ -11,7 +11,6 @@ import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
 import { guard, ProblemError, wordsOf } from './problem.ts';
 import { element, loading, onPress, show, step, toggle, write } from './view.ts';
-import { NO_PASSKEY } from './words.ts';
 
 /** A change that the person is asked to confirm. */
 export interface Plan {
@@ -43,7 +42,7 @@ const SLOW_MS = 45_000;
 export function perform(world: World, account: Account, plan: Plan, back: () => void): void {
   guard(
     async () => {
-      loading(word('Asking what it costs…'));
+      loading(word('confirm.loading'));
       showPrice(world, account, plan, await priceOf(world, account, plan.calls), back);
     },
     { again: () => perform(world, account, plan, back) },
@@ -54,11 +53,11 @@ export function perform(world: World, account: Account, plan: Plan, back: () => 
 async function repeat(world: World, account: Account, plan: Plan, earlier: Sent): Promise<void> {
   try {
     const price = await priceOf(world, account, plan.calls, earlier);
-    if (price.fee > price.has) throw new RefusedError(word('There is not enough for the fee.'), 'lacks');
+    if (price.fee > price.has) throw new RefusedError(word('confirm.lacks'), 'lacks');
     await go(world, account, plan, price, earlier);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    const words = error instanceof PasskeyError ? word(NO_PASSKEY) : wordsOf(error)[1];
+    const words = error instanceof PasskeyError ? word('passkey_unused') : wordsOf(error)[1];
     await follow(earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
   }
 }
@@ -73,7 +72,7 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
   write(
     'confirm-notice',
     lacks
-      ? word('Not enough for the fee: {needed} needed, {here} here. Send some ETH to this account, then try again.', {
+      ? word('confirm.lacks_sum', {
           needed,
           here: there,
         })
@@ -82,16 +81,16 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
   writeAddress(element('confirm-account'), account.address);
   write(
     'confirm-fee',
-    operation.paymaster === undefined ? word('At most {fee}', { fee: needed }) : word('Paid by this vault'),
+    operation.paymaster === undefined ? word('confirm.at_most', { fee: needed }) : word('confirm.sponsored'),
   );
   write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
-  write('confirm-go', lacks ? word('Look again') : plan.button);
+  write('confirm-go', lacks ? word('look_again') : plan.button);
   onPress('confirm-back', back);
   onPress('confirm-go', () => {
     if (lacks) return perform(world, account, plan, back);
     guard(() => go(world, account, plan, price), {
       again: () => perform(world, account, plan, back),
-      noPasskey: () => showPrice(world, account, plan, price, back, word(NO_PASSKEY)),
+      noPasskey: () => showPrice(world, account, plan, price, back, word('passkey_unused')),
     });
   });
   show('confirm');
@@ -177,23 +176,19 @@ async function follow(sent: Sent, doubt?: Doubt): Promise<void> {
 
 /** A bundler's no is not the end: it may have the operation all the same. */
 function slowWords(doubt: Doubt | undefined): string {
-  if (!doubt) return word(SLOW);
+  if (!doubt) return word('progress.slow');
   return [
-    word('This is not confirmed yet.'),
-    doubt.words === ''
-      ? word('The network did not answer.')
-      : word('The network answered: {answer}.', { answer: doubt.words.replace(/\.$/, '') }),
-    word('You can wait, or sign it again: it happens once at most.'),
+    word('progress.unconfirmed'),
+    doubt.words === '' ? word('progress.silent') : word('progress.answer', { answer: doubt.words.replace(/\.$/, '') }),
+    word('progress.once'),
   ].join(' ');
 }
-
-const SLOW = 'This takes longer than usual. Wait, or come back later: this page goes on where it is.';
 
 /** The last screen of a change. */
 export function showDone([title, words]: readonly [string, string], next: string): void {
   write('done-title', title);
   write('done-words', words);
-  write('done-go', next === '' ? word('Back to the account') : word('Continue'));
+  write('done-go', next === '' ? word('done.go') : word('continue'));
   onPress('done-go', () => toHash(next));
   show('done');
 }

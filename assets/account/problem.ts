@@ -3,10 +3,9 @@
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
-import { word } from '../words/words.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
-import { PROBLEMS, type Problem, REFUSALS, SOON, said, whenOf } from './words.ts';
+import { type Problem, said, saidOfRefusal } from './words.ts';
 
 /** A fault that has words of its own. */
 export class ProblemError extends Error {
@@ -50,20 +49,20 @@ export function showProblem([title, text]: readonly [string, string], detail: st
   show('problem');
 }
 
+/** Says that the vault cannot be reached, where its words could not be either. */
+export function showUnreached(): void {
+  showProblem(['The vault cannot be reached', 'Try again in a moment.'], '', () => location.reload());
+}
+
 /** Title and text for an error, and what it says itself. */
 export function wordsOf(error: unknown): [readonly [string, string], string] {
   const detail = error instanceof Error ? error.message : String(error);
-  if (error instanceof ProblemError) return [said(PROBLEMS[error.problem]), detail];
-  if (error instanceof VaultRefusal) {
-    const [title, text] = REFUSALS[error.code] ?? PROBLEMS.refused;
-    const isTimed = text === SOON && error.retryAfter !== undefined;
-    return [[word(title), isTimed ? whenOf(error.retryAfter ?? 0) : word(text)], error.code];
-  }
-  if (error instanceof UnreachableError) return [said(PROBLEMS.down), detail];
-  if (error instanceof FeeBoundError) return [said(PROBLEMS.fee_bound), detail];
-  if (error instanceof RefusedError) return [said(PROBLEMS.refused), detail];
-  if (error instanceof PasskeyError)
-    return [[word('No passkey was used'), word('Nothing has changed. Try again.')], ''];
+  if (error instanceof ProblemError) return [said(error.problem), detail];
+  if (error instanceof VaultRefusal) return [saidOfRefusal(error.code, error.retryAfter), error.code];
+  if (error instanceof UnreachableError) return [said('down'), detail];
+  if (error instanceof FeeBoundError) return [said('fee_bound'), detail];
+  if (error instanceof RefusedError) return [said('refused'), detail];
+  if (error instanceof PasskeyError) return [said('no_passkey'), ''];
   console.error(error);
-  return [said(PROBLEMS.unexpected), detail];
+  return [said('unexpected'), detail];
 }

@@ -1,5 +1,5 @@
 // Shows that an email address is the person's: a code is sent there, and the vault attests it.
-import { word } from '../words/words.ts';
+import { type WordId, word } from '../words/words.ts';
 import { left } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { guard } from './problem.ts';
@@ -31,7 +31,7 @@ export function prove(
   onSubmit('mail-form', () => {
     const email = textIn('email');
     const isAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email);
-    fault('email', isAddress ? undefined : word('Enter an email address, such as name@example.com.'));
+    fault('email', isAddress ? undefined : word('mail.fault_form'));
     if (isAddress) guard(() => sendCode(email, then, again), { again });
   });
   show('mail');
@@ -45,8 +45,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     challenge = sent.challenge;
   } catch (error) {
     // The field is where a wrong address is mended.
-    if (error instanceof VaultRefusal && /^Invalid/.test(error.code))
-      return fault('email', word('Enter an email address.'));
+    if (error instanceof VaultRefusal && /^Invalid/.test(error.code)) return fault('email', word('mail.fault_refused'));
     throw error;
   }
   const sentAt = Date.now();
@@ -60,14 +59,10 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
     const rest = sentAt + CODE_MS - Date.now();
-    write(
-      'code-left',
-      rest > 0 ? word('Good for {time}', { time: left(rest) }) : word('This code has ended. Ask for a new one.'),
-    );
+    write('code-left', rest > 0 ? word('code.left', { time: left(rest) }) : word('code.ended'));
     const wait = sentAt + AGAIN_MS - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
-    element('code-again').textContent =
-      wait > 0 ? word('Send again in {time}', { time: left(wait) }) : word('Send again');
+    element('code-again').textContent = wait > 0 ? word('code.again_in', { time: left(wait) }) : word('code.again');
   };
   const timer = setInterval(tick, 250);
   tick();
@@ -86,7 +81,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   onCode('code', check);
   onSubmit('code-form', () => {
     if (textIn('code').length === 6) check(textIn('code'));
-    else fault('code', word('The code has six digits.'));
+    else fault('code', word('code.fault_form'));
   });
 }
 
@@ -102,10 +97,10 @@ async function checkCode(
   }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
   if (answer.verified) return then(answer.attestation);
   fill('code', '');
-  fault('code', word(WRONG[answer.message ?? ''] ?? word('This code is not right. Look again, or ask for a new one.')));
+  fault('code', word(WRONG[answer.message ?? ''] ?? 'code.fault_wrong'));
 }
 
-const WRONG: Readonly<Record<string, string>> = {
-  'Code expired': 'This code has ended. Ask for a new one.',
-  'Too many attempts': 'Too many tries with this code. Ask for a new one.',
+const WRONG: Readonly<Record<string, WordId>> = {
+  'Code expired': 'code.ended',
+  'Too many attempts': 'code.fault_tries',
 };

@@ -10,7 +10,6 @@ import { forget, noteSynced, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
 import { guard, ProblemError } from './problem.ts';
 import { element, loading, onPress, show, toggle, write } from './view.ts';
-import { NO_PASSKEY } from './words.ts';
 
 /** The accounts of this device, the one that is signed in first; none when nobody is. */
 export async function signedIn(): Promise<readonly Account[]> {
@@ -53,7 +52,7 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
           back(noAccountWords(error));
         });
       },
-      { again: () => start(world, then, notice, byMail), noPasskey: () => back(word(NO_PASSKEY)) },
+      { again: () => start(world, then, notice, byMail), noPasskey: () => back(word('passkey_unused')) },
     );
   onPress(
     'sign-in',
@@ -64,7 +63,7 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
     use(() => create(world, then)),
   );
   toggle('create', !byMail);
-  write('lost-link', byMail ? word('I have none here: stop it by email') : word('I lost my passkey'));
+  write('lost-link', byMail ? word('start.stop_by_mail') : word('start.lost'));
   onPress('lost-link', () => {
     if (byMail) byMail();
     else location.hash = 'recover';
@@ -73,20 +72,20 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
 }
 
 function noAccountWords({ account }: NoAccountError): string {
-  if (account === undefined) return word('This passkey opens no account here. It may have been removed from it.');
-  return word('This passkey does not open its account: it was removed, or is not added yet.');
+  if (account === undefined) return word('start.no_account');
+  return word('start.not_a_key');
 }
 
 async function signIn(world: World, then: () => void): Promise<void> {
   const again = () =>
     new Promise<void>((resolve) => {
-      write('start-notice', word('Please confirm once more.'));
+      write('start-notice', word('start.once_more'));
       element('start-notice').classList.add('plain');
       show('start');
       onPress('sign-in', resolve);
     });
   const found = await findAccounts({ ...world, again });
-  loading(word('Reading your account…'));
+  loading(word('loading'));
   await keepAccounts(found);
   const [first] = found;
   if (!first) throw new NoAccountError();
@@ -98,7 +97,7 @@ async function create(world: World, then: () => void): Promise<void> {
   const { config } = world;
   const { rpName } = config;
   const made = await createPasskey(config.rpId, { rpName, name: `${rpName}, ${nameHere()}` });
-  loading(word('Making your account…'));
+  loading(word('start.making'));
   noteSynced(made.x, made.isSynced);
   const [kind = 1] = kindsOf(config);
   const address = await predictAddress(made, kind);

@@ -12,7 +12,7 @@ import { perform, showDone } from './perform.ts';
 import { guard } from './problem.ts';
 import { prove } from './prove.ts';
 import { loading } from './view.ts';
-import { STOPPED, said } from './words.ts';
+import { said } from './words.ts';
 
 /** How long the page waits for the network before it says that the veto is on its way. */
 const WAIT_MS = 60_000;
@@ -33,7 +33,7 @@ async function veto(signed: Signed, back: () => void): Promise<void> {
   const assertion = await askPasskey(config.rpId, digest, [account.credentialId]);
   const index = own.index.toString(16).padStart(2, '0');
   const signature: Hex = `0x${index}${enclave.packAssertion(assertion).slice(2)}`;
-  loading(word('Stopping it…'));
+  loading(word('stop.loading'));
   try {
     await ask('POST /api/recoveries/vetoes', { smartAccount: account.address, signature });
   } catch (error) {
@@ -48,10 +48,10 @@ async function awaitEnd({ account, facts }: Signed): Promise<void> {
   const end = Date.now() + WAIT_MS;
   while (Date.now() < end) {
     const now = await readFacts(account.address).catch(() => facts);
-    if (now.recovery?.id !== facts.recovery?.id) return showDone(said(STOPPED), '');
+    if (now.recovery?.id !== facts.recovery?.id) return showDone(said('stopped'), '');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
-  showDone([word('It is being stopped'), word('It is on its way to the network. Look again in a few minutes.')], '');
+  showDone([word('stopping.title'), word('stopping.by_passkey')], '');
 }
 
 /** The same as a change of the account, which it pays for itself where no sponsor does. */
@@ -61,12 +61,12 @@ function cancelAlone(signed: Signed, back: () => void): void {
     signed,
     account,
     {
-      title: word('Stop the recovery?'),
-      words: word('We cannot send this for you at the moment. You can send it yourself.'),
-      button: word('Stop it'),
+      title: word('stop.title'),
+      words: word('stop.words'),
+      button: word('stop.go'),
       calls: [{ to: account.address, value: 0n, data: dataOf(enclave.keccak256, 'cancelRecovery()') }],
-      progress: word('Stopping the recovery'),
-      done: said(STOPPED),
+      progress: word('stop.progress'),
+      done: said('stopped'),
       detail: { call: 'cancelRecovery' },
     },
     back,
@@ -75,13 +75,10 @@ function cancelAlone(signed: Signed, back: () => void): void {
 
 /** The same by a code, for a person who has no passkey at hand: the vault takes its proposal back. */
 export function stopByMail(account: string, back: () => void): void {
-  const words = word('Enter the email address that recovery was set up with. A code shows that it is yours.');
-  prove({ title: word('Stop the recovery'), words, back }, async (attestation) => {
-    loading(word('Stopping it…'));
+  const words = word('stop.mail_words');
+  prove({ title: word('stop.mail'), words, back }, async (attestation) => {
+    loading(word('stop.loading'));
     await ask('POST /api/recoveries/cancellations', { attestation, smartAccount: account });
-    showDone(
-      [word('It is being stopped'), word('The vault takes it back in a minute. Change the password of your mail.')],
-      '',
-    );
+    showDone([word('stopping.title'), word('stopping.by_mail')], '');
   });
 }

@@ -15,9 +15,9 @@ interface State {
 
 const WAIT_MS = 5_000;
 
-void Promise.all([loadWords('landing'), ask<Front>('/')]).then(async ([, front]) => {
+void Promise.all([loadWords('landing'), ask<Front>('/')]).then(async ([hasWords, front]) => {
   if (front) offer(front);
-  say(await ask<State>('/api/status'));
+  if (hasWords) say(await ask<State>('/api/status'));
 });
 
 async function ask<T>(path: string): Promise<T | undefined> {
@@ -50,7 +50,7 @@ function offer({ url, links }: Front): void {
 function say(state: State | undefined): void {
   const place = document.querySelector('#state');
   if (!place) return;
-  if (!state) place.textContent = word('No answer');
-  else if (state.database !== 'connected') place.textContent = word('The database is away');
-  else place.textContent = word('Running on {chain}', { chain: state.chain });
+  if (!state) place.textContent = word('state.silent');
+  else if (state.database !== 'connected') place.textContent = word('state.database');
+  else place.textContent = word('state.running', { chain: state.chain });
 }

@@ -50,7 +50,7 @@ export async function showFunds({ payment, quote, config, enclave, again }: Fund
     if (balance > here)
       write(
         'funds-wait',
-        word('{here} here, {missing} still missing.', {
+        word('funds.missing', {
           here: sumOf(balance, about),
           missing: sumOf(needed - balance, about),
         }),

@@ -37,13 +37,13 @@ export function showPaid(details: Details, { asked, returnTo }: Channel, settled
 function writeReceipt({ txHash }: Details, { receipt, changedAt, place, explorer }: Settled): void {
   const url = explorer ? `${explorer}/tx/${txHash}` : undefined;
   const rows: readonly (readonly [string, string | undefined, string?])[] = [
-    [word('Amount'), receipt?.amount],
-    [word('To'), receipt?.to, 'mono'],
-    [word('For'), receipt?.label],
-    [word('Time'), new Date(changedAt).toLocaleString(spoken(), TIME)],
-    [word('Reference'), receipt && printable(receipt.id), 'mono'],
-    [word('Block'), place],
-    [word('Transaction'), txHash, 'mono'],
+    [word('receipt.amount'), receipt?.amount],
+    [word('review.to'), receipt?.to, 'mono'],
+    [word('review.for'), receipt?.label],
+    [word('receipt.time'), new Date(changedAt).toLocaleString(spoken(), TIME)],
+    [word('receipt.reference'), receipt && printable(receipt.id), 'mono'],
+    [word('receipt.block'), place],
+    [word('receipt.transaction'), txHash, 'mono'],
   ];
   const shown = rows.flatMap(([term, text, look = '']) => {
     if (text === undefined) return [];
@@ -129,5 +129,5 @@ function wordOf(problem: Problem): string {
 function offerReturn(id: string, href: string | undefined, origin: string): void {
   const link = element(id) as HTMLAnchorElement;
   if (href !== undefined) link.href = href;
-  write(id, href === undefined ? undefined : word('Return to {shop}', { shop: hostOf(origin) }));
+  write(id, href === undefined ? undefined : word('done.return_to', { shop: hostOf(origin) }));
 }

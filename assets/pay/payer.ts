@@ -45,7 +45,7 @@ export async function namedAccount(payer: Payer, config: Config): Promise<Named 
   if (!key) return undefined;
   for (const kind of kindsOf(config)) {
     if ((await predictAddress(key, kind)) !== address) continue;
-    const name = word('Account {address}', { address: short(address) });
+    const name = word('name.account', { address: short(address) });
     return { account: { credentialId, address, kind, ...key, name }, isClaimed: true };
   }
   return undefined;

@@ -32,8 +32,8 @@ export function pendingOf(record: StoredPayment, verdict: Verdict | undefined, i
   const seen = verdict?.is === 'open' ? verdict.operation : undefined;
   const detail = [
     answer?.words,
-    word('User operation {hash}', { hash: newest?.userOpHash ?? '' }),
-    seen && word('Transaction {hash}', { hash: seen.txHash }),
+    word('pending.operation', { hash: newest?.userOpHash ?? '' }),
+    seen && word('pending.transaction', { hash: seen.txHash }),
   ];
   return {
     words: isOpen ? `${words} ${endWords(record)}` : words,
@@ -49,7 +49,7 @@ export function pendingOf(record: StoredPayment, verdict: Verdict | undefined, i
 function endWords(record: StoredPayment): string {
   const end = endOf(record);
   if (end === Infinity) return word('pending.endless');
-  return word('It ends at {time}.', { time: new Date(end * 1000).toLocaleTimeString(spoken()) });
+  return word('pending.ends', { time: new Date(end * 1000).toLocaleTimeString(spoken()) });
 }
 
 /** What trying again, or cancelling, ran into: nothing was changed. */
@@ -60,7 +60,7 @@ export function troubleOf(error: unknown): string {
   if (error instanceof UnreachableError) return wordsOf('down').join('. ');
   if (error instanceof NoAccountError) return wordsOf('no_key').join('. ');
   if (error instanceof FeeBoundError) return wordsOf('fee_bound').join('. ');
-  if (error instanceof RefusedError) return word('The network answered: {answer}', { answer: error.message });
+  if (error instanceof RefusedError) return word('pending.answer', { answer: error.message });
   console.error(error);
   return word('trouble.other');
 }

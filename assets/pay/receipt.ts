@@ -32,7 +32,7 @@ export function addressOf(address: Hex, { keccak256 }: Hashes): Hex {
 
 /** The unit of amounts of a token. The name that an unlisted token gives itself is not used. */
 export function unitOf({ symbol, listed }: Token): string {
-  return listed ? symbol : word('units of an unknown token');
+  return listed ? symbol : word('units.unknown');
 }
 
 /** An amount with its unit. */

@@ -18,9 +18,9 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const { symbol, decimals, listed, balance } = quote.token;
   const { address } = quote.account;
   const isLink = asker.via === 'link';
-  write('asker-words', isLink ? word('review.link') : word('Requested by'));
+  write('asker-words', isLink ? word('review.link') : word('review.asker'));
   const [origin, frame] = [hostOf(asker.origin), hostOf(asker.frame ?? '')];
-  write('asker', asker.frame === undefined ? origin : word('{origin}, in a frame of {frame}', { origin, frame }));
+  write('asker', asker.frame === undefined ? origin : word('review.asker_frame', { origin, frame }));
   // Bold is who the browser says it is. A link may name any site.
   element('asker').className = isLink ? '' : 'known';
   write('amount', amountText(amount, decimals));
@@ -43,15 +43,13 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const { length: keys } = quote.standing.state.keys;
   // Money for it is money for all of them.
   write('keys', keys > 1 ? word('review.keys', { count: keys }) : undefined);
-  write('balance', `${amountText(balance, decimals)} ${listed ? symbol : word('units')}`);
+  write('balance', `${amountText(balance, decimals)} ${listed ? symbol : word('units.known')}`);
   write('fee', feeWords(quote));
   const bound = amountText(BigInt(config.feeMax), 18);
   write('bound', word('review.bound', { fee: bound }));
   writeWarnings(warningsOf(payment, quote));
   const payee = host === undefined ? make('span', 'whole', short(to)) : hostNode(host);
-  element('approve').replaceChildren(
-    ...wordWith('Pay {sum} to {payee}', { payee }, { sum: sumOf(amount, quote.token) }),
-  );
+  element('approve').replaceChildren(...wordWith('review.pay_sum', { payee }, { sum: sumOf(amount, quote.token) }));
   toggle('approve', quote.lacks === undefined);
   toggle('add', quote.lacks !== undefined);
   // A person who has just made an account here may already have one with money.
@@ -83,7 +81,7 @@ interface Shown {
 function feeWords({ operation, fee, lacks }: Quote): string {
   if (lacks === 'token') return '–';
   if (operation.paymaster !== undefined) return word('review.sponsored');
-  return word('At most {fee} ETH', { fee: amountText(fee, 18) });
+  return word('review.fee_most', { fee: amountText(fee, 18) });
 }
 
 /** What an account has too little of. */
@@ -127,9 +125,9 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
   }
   if (!listed) {
     const sentences = [
-      word('The token at {address} is not on this vault’s list.', { address }),
-      ...(symbol === '' ? [] : [word('It calls itself “{symbol}”, but any token can do that.', { symbol })]),
-      word('The amount in its smallest unit: {amount}.', { amount: String(amount) }),
+      word('warn.unlisted', { address }),
+      ...(symbol === '' ? [] : [word('warn.symbol', { symbol })]),
+      word('warn.smallest', { amount: String(amount) }),
     ];
     warnings.push(sentences.join(' '));
   }
@@ -149,9 +147,7 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
       }),
     );
   if (asker.via === 'link') {
-    warnings.push(
-      word('Anyone can make a link like the one you followed, and nobody vouches for it. Check who gets paid.'),
-    );
+    warnings.push(word('warn.link'));
   }
   if (asker.frame !== undefined) {
     const [frame, page] = [hostOf(asker.frame), hostOf(asker.origin)];

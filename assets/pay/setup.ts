@@ -46,14 +46,14 @@ export function showSetup(setup: Setup, notice?: string): void {
   const { config, payer, back, cancel } = setup;
   const held = payer ? [] : setup.held;
   const isFirst = held.length === 0;
-  write('setup-title', word(isFirst ? 'Pay with your passkey' : 'Which account pays?'));
+  write('setup-title', word(isFirst ? 'setup.pay' : 'setup.title'));
   sayNotice(notice);
   write('rp', config.rpId);
-  write('find', word(isFirst ? 'Use my passkey' : 'Use a passkey I have'));
+  write('find', word(isFirst ? 'setup.use' : 'setup.use_this'));
   element('find').classList.toggle('primary', isFirst);
   toggle('accounts', !isFirst);
   element('accounts').replaceChildren(...held.map((one) => rowOf(one, setup)));
-  write('newcomer', payer ? undefined : word(isFirst ? 'I am new here' : 'Create an account'));
+  write('newcomer', payer ? undefined : word(isFirst ? 'setup.newcomer' : 'new.create'));
   toggle('setup-other', payer !== undefined);
   toggle('setup-back', back !== undefined);
   toggle('setup-cancel', back === undefined);
@@ -92,7 +92,7 @@ function showNew(setup: Setup, notice?: string, known = setup.held.map(idOf)): v
   onPress('new-back', () => showSetup(setup));
   onPress('create', () => {
     const name = printable(field.value);
-    if (name === '') return showNew(setup, word('Give the account a name.'), known);
+    if (name === '') return showNew(setup, word('new.fault'), known);
     if (held.some(({ account }) => account.name === name)) return showNew(setup, word('setup.taken'), known);
     const create = async () => [await createAccount(setup, name, known)];
     use(setup, create, (error) => {
@@ -146,7 +146,8 @@ function idOf({ account }: AccountBalance): string {
 /** An account to choose: its name, which can be changed, and what it holds. */
 function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
   const { address, name } = account;
-  const sum = token && `${amountText(token.balance, token.decimals)} ${token.listed ? token.symbol : word('units')}`;
+  const sum =
+    token && `${amountText(token.balance, token.decimals)} ${token.listed ? token.symbol : word('units.known')}`;
   const choose = makeButton(
     '',
     '',
@@ -160,11 +161,11 @@ function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
     make('strong', '', name),
     make('span', 'small quiet-text', `${sum ?? '?'} · `, make('span', 'whole', short(address))),
   );
-  const rename = makeButton(word('Rename'), 'link', () => {
+  const rename = makeButton(word('setup.rename'), 'link', () => {
     const field = make('input', '') as HTMLInputElement;
     field.value = name;
     field.maxLength = 40;
-    field.ariaLabel = word('Name');
+    field.ariaLabel = word('setup.name');
     const save = async () => {
       const named = { ...account, name: printable(field.value) || name };
       await keepAccount(named);
@@ -175,11 +176,11 @@ function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
     };
     row.replaceChildren(
       field,
-      makeButton(word('Save'), 'link', () => void setup.guard(save, async () => showSetup(setup))),
+      makeButton(word('setup.save'), 'link', () => void setup.guard(save, async () => showSetup(setup))),
     );
     field.focus();
   });
-  rename.ariaLabel = word('Rename {name}', { name });
+  rename.ariaLabel = word('setup.rename_this', { name });
   const row = make('li', '', choose, rename);
   return row;
 }
@@ -187,7 +188,7 @@ function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
 /** Differs from what a device suggested before: the passkey managers of a person show them side by side. */
 function suggestedName(held: readonly AccountBalance[]): string {
   const time = new Date().toLocaleString(spoken(), { dateStyle: 'medium', timeStyle: 'short' });
-  const name = word('Account of {time}', { time });
+  const name = word('name.since', { time });
   const alike = held.filter(({ account }) => account.name.startsWith(name)).length;
   return alike === 0 ? name : `${name} (${alike + 1})`;
 }
@@ -199,7 +200,7 @@ function causeOf({ cause }: PasskeyError): string {
 /** A browser that does not know related origins, or finds none, says so; else the person refused. */
 function refusalOf(error: PasskeyError, { rpId }: Config): string {
   const isForbidden = causeOf(error) === 'SecurityError';
-  return isForbidden ? word('setup.foreign', { host: rpId }) : word('No passkey was used.');
+  return isForbidden ? word('setup.foreign', { host: rpId }) : word('setup.refused');
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */
@@ -212,6 +213,6 @@ async function createAccount({ config }: Setup, name: string, known: readonly st
 /** Nothing on the chain tells the passkey's account from another. Browsers want a press for every passkey prompt. */
 function askAgain(): Promise<void> {
   sayNotice(word('setup.again'), true);
-  write('find', word('Confirm once more'));
+  write('find', word('setup.once_more'));
   return new Promise((resolve) => onPress('find', resolve));
 }

@@ -1,7 +1,8 @@
 // What went wrong, in words, with what to do.
 import type { VaultClientError } from '../../client/vault/error.ts';
+import { word } from '../words/words.ts';
 import { onPress, say, show, toggle, write } from './view.ts';
-import { PROBLEMS, problemText, text } from './words.ts';
+import { PROBLEMS, problemText } from './words.ts';
 
 /** A way on from a problem. */
 export interface WayOn {
@@ -55,12 +56,12 @@ export function refusalOf(error: unknown): VaultClientError | undefined {
 
 /** When to try again. */
 export function soonOf(seconds: number | undefined): string {
-  if (seconds === undefined) return text('soon');
+  if (seconds === undefined) return word('soon');
   const minutes = Math.ceil(seconds / 60);
-  if (minutes <= 1) return text('minute');
+  if (minutes <= 1) return word('minute');
   const hours = Math.ceil(minutes / 60);
-  if (minutes < 90) return text('minutes', { count: minutes });
-  return hours < 48 ? text('hours', { count: hours }) : text('days', { count: Math.ceil(hours / 24) });
+  if (minutes < 90) return word('minutes', { count: minutes });
+  return hours < 48 ? word('hours', { count: hours }) : word('days', { count: Math.ceil(hours / 24) });
 }
 
 function offer(id: string, way: WayOn | undefined): void {

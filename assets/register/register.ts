@@ -2,7 +2,7 @@
 import { createCall } from '../../client/vault/call.ts';
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { createVaultInfo } from '../../client/vault/vault-info.ts';
-import { loadWords } from '../words/words.ts';
+import { loadWords, word } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
@@ -10,7 +10,7 @@ import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './prob
 import { type Address, askStart, type StartOptions } from './screens.ts';
 import { askPress, InsteadError, type SignUp, signUp } from './sign-up.ts';
 import { element, offerCancel, onPress, say, show, step, toggle, write } from './view.ts';
-import { problemText, text } from './words.ts';
+import { problemText } from './words.ts';
 
 /** The link, what the vault says, and the app as people know it: by the host that they go back to. */
 interface Place {
@@ -39,11 +39,11 @@ async function open(): Promise<void> {
   const place = { link, config, app: new URL(link.redirectUri).host };
   const { app } = place;
   write('app', app);
-  document.title = text('title', { app });
-  element('cancel').textContent = text('cancel', { app });
+  document.title = word('title', { app });
+  element('cancel').textContent = word('cancel', { app });
   onPress('cancel', () => leave(place, { error: 'access_denied' }));
   const wayBack = (error: 'access_denied' | 'invalid_request') => [
-    { name: text('back', { app }), act: () => leave(place, { error }) },
+    { name: word('back', { app }), act: () => leave(place, { error }) },
   ];
   if (!link.isComplete || channelsOf(place).length === 0)
     return showProblem('request', { app }, wayBack('invalid_request'));
@@ -125,16 +125,16 @@ function run(place: Place, act: () => Promise<void>): void {
       return run(place, () => signIn(place));
     }
     const said = refusalOf(error)?.error ?? '';
-    if (said === 'passkey_refused') return start(place, { notice: text('passkey.refused') });
+    if (said === 'passkey_refused') return start(place, { notice: word('passkey.refused') });
     if (said.startsWith('Invalid identifier')) {
       memory.forget();
       const channels = channelsOf(place);
       const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
-      return start(place, { fault: text(`start.fault_${kind}`) });
+      return start(place, { fault: word(`start.fault_${kind}`) });
     }
     const { id, values, detail } = problemOf(error);
-    const again = { name: text('retry'), act: () => run(place, act) };
-    const over = { name: text('start_over'), act: () => start(place) };
+    const again = { name: word('retry'), act: () => run(place, act) };
+    const over = { name: word('start_over'), act: () => start(place) };
     const isOver = STARTS_OVER.test(id) || (refusalOf(error)?.retryAfter ?? 0) > SOON_SECONDS;
     showProblem(id, { app, ...values }, isOver ? [over] : [again, over], detail);
   });
@@ -218,7 +218,7 @@ async function leave({ link, config, app }: Place, answer: Answer): Promise<void
 function load(): void {
   open().catch((error: unknown) => {
     const { id, values, detail } = problemOf(error);
-    showProblem(id, values, [{ name: text('retry'), act: load }], detail);
+    showProblem(id, values, [{ name: word('retry'), act: load }], detail);
   });
 }
 

@@ -1,8 +1,8 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
 import type { CodeRequest } from '../../client/vault/registration-run.ts';
+import { type WordId, word } from '../words/words.ts';
 import { isShared, noteShared } from './memory.ts';
 import { element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
-import { text, type WordId } from './words.ts';
 
 /** An address that was entered. */
 export interface Address {
@@ -57,7 +57,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
     onSubmit('address-form', () => {
       const address = addressOf(input.value.trim(), channels);
       // What was wrong before is not said of the next address, which is on its way.
-      fault('address', address ? undefined : text(`start.fault_${kind}`));
+      fault('address', address ? undefined : word(`start.fault_${kind}`));
       if (address) resolve(address);
     });
   });
@@ -66,7 +66,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
 /** What an app gets of somebody who signs up with an address, or who signs in. */
 function gives(app: string, wanted: string | undefined): string {
   const what = wanted === 'address' || wanted === 'email' || wanted === 'sms' ? wanted : 'all';
-  return text('gives', { app, what: text(`gives.${what}`) });
+  return word('gives', { app, what: word(`gives.${what}`) });
 }
 
 /** For people who are known here, signing in stands first and has the main button. */
@@ -102,7 +102,7 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   input.focus();
   // Too soon for another one: the button says when.
   const isFault = problem !== undefined && problem !== 'Too soon';
-  fault('digits', isFault ? text(WRONG[problem] ?? 'code.fault_wrong') : undefined);
+  fault('digits', isFault ? word(WRONG[problem] ?? 'code.fault_wrong') : undefined);
   return new Promise((resolve) => {
     const timer = setInterval(tick, 250);
     const end = (answer: string | null) => {
@@ -111,15 +111,15 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
     };
     function tick(): void {
       const [rest, wait] = [endsAt - Date.now(), nextAt - Date.now()];
-      write('code-left', rest > 0 ? text('code.left', { time: left(rest) }) : text('code.ended'));
-      write('code-again', wait > 0 ? text('code.again_in', { time: left(wait) }) : text('code.again'));
+      write('code-left', rest > 0 ? word('code.left', { time: left(rest) }) : word('code.ended'));
+      write('code-again', wait > 0 ? word('code.again_in', { time: left(wait) }) : word('code.again'));
       element<HTMLButtonElement>('code-again').disabled = wait > 0;
     }
     tick();
     onCode('digits', end);
     onSubmit('code-form', () => {
       if (input.value.length === 6) end(input.value);
-      else fault('digits', text('code.fault_form'));
+      else fault('digits', word('code.fault_form'));
     });
     onPress('code-again', () => end(''));
     onPress('code-other', () => end(null));

@@ -3,12 +3,12 @@ import { register } from '../../client/vault/register.ts';
 import type { RegisterStep, Registrar } from '../../client/vault/registration-run.ts';
 import { kindsOf, nameOf } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
+import { word } from '../words/words.ts';
 import type { Evidence } from './api.ts';
 import { keepHere } from './memory.ts';
 import { refusalOf } from './problem.ts';
 import { type Address, askCode, askPasskeyPress, type PasskeyOptions } from './screens.ts';
 import { show } from './view.ts';
-import { text } from './words.ts';
 
 /** The person chose another way. */
 export class InsteadError extends Error {
@@ -59,7 +59,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evid
       const said = refusalOf(error)?.error;
       if (said === 'cancelled') throw new InsteadError('other-address');
       if (said !== 'passkey_refused') throw error;
-      notice = text('passkey.refused');
+      notice = word('passkey.refused');
     }
   }
 }

@@ -1,6 +1,6 @@
 // The parts of the page. Only text is written, never HTML.
 import { element, showOne, write } from '../wallet/view.ts';
-import { text, type WordId } from './words.ts';
+import { type WordId, word } from '../words/words.ts';
 
 export { element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
@@ -28,7 +28,7 @@ export function show(part: Part): void {
 
 /** Writes words of the page into elements, by the elements' ids. */
 export function say(texts: Readonly<Record<string, WordId>>, values: Readonly<Record<string, string>> = {}): void {
-  for (const [id, wordId] of Object.entries(texts)) write(id, text(wordId, values));
+  for (const [id, wordId] of Object.entries(texts)) write(id, word(wordId, values));
 }
 
 /** What is left of a time, `0:42`. */

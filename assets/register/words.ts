@@ -1,21 +1,5 @@
-// The words of this page, by their ids in the catalogues (`assets/words/`).
-import type english from '../words/en/register.json';
+// What went wrong, in words.
 import { word } from '../words/words.ts';
-
-/** A text of the page in the person's language, its places filled. */
-export function text(id: WordId, values: Readonly<Record<string, string | number>> = {}): string {
-  return word(id, isolated(values));
-}
-
-/** A word's id. */
-export type WordId = Exclude<keyof typeof english, `${string}.text`>;
-
-/** In a text from right to left, addresses and names keep the direction of their own (Unicode UAX 9 section 2.4). */
-function isolated(values: Readonly<Record<string, string | number>>): Readonly<Record<string, string | number>> {
-  if (globalThis.document?.documentElement.dir !== 'rtl') return values;
-  const isolate = (value: string | number) => (typeof value === 'string' ? `\u2068${value}\u2069` : value);
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isolate(value)]));
-}
 
 /**
  * What went wrong, by the word of the vault, the client or this page: the id in the catalogues, of a title
@@ -68,5 +52,5 @@ export const PROBLEMS: Readonly<Record<string, string>> = {
 /** Title and text of a problem. */
 export function problemText(id: string, values: Readonly<Record<string, string>>): readonly [string, string] {
   const name = PROBLEMS[id] ?? 'unexpected';
-  return [word(`${name}.title`), word(`${name}.text`, isolated(values))];
+  return [word(`${name}.title`), word(`${name}.text`, values)];
 }

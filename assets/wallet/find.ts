@@ -201,6 +201,6 @@ function accountsOf(
       address,
       kind,
       ...key,
-      name: word('Account {address}', { address: short(address) }),
+      name: word('name.account', { address: short(address) }),
     }));
 }

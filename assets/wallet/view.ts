@@ -125,8 +125,8 @@ export function copyOnPress(id: string, text: string): void {
   button.textContent = words;
   onPress(id, () => {
     navigator.clipboard.writeText(text).then(
-      () => write(id, word('Copied')),
-      () => write(id, word('Not copied')),
+      () => write(id, word('copied')),
+      () => write(id, word('not_copied')),
     );
   });
 }

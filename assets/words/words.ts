@@ -1,7 +1,18 @@
-// The words of a page in the person's language, and the brand. The words of /register have short ids, with their
-// English in its catalogue. Other pages are written in English, and their sentences are the ids. Words and brand are
-// text, never HTML.
+// The words of a page in the person's language, by their ids in the catalogues beside, and the brand. Words and brand
+// are text, never HTML.
 import { type Catalogue, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
+import type account from './en/account.json';
+import type landing from './en/landing.json';
+import type pay from './en/pay.json';
+import type register from './en/register.json';
+
+/** A word's id: one of a page's English catalogue. Ids of problems may be put together. */
+export type WordId =
+  | keyof typeof account
+  | keyof typeof landing
+  | keyof typeof pay
+  | keyof typeof register
+  | `${string}.${'title' | 'text'}`;
 
 /** What people see of the service. */
 export interface PageBrand {
@@ -67,15 +78,15 @@ export function appOfPage(): { readonly app?: string } {
 }
 
 /**
- * A text of the page in the person's language, by its English words, with `{places}` for the values. A name that is
- * kept has nothing `around` them.
+ * A text of the page in the person's language, its `{places}` filled. A name that is kept has nothing `around` the
+ * values.
  */
-export function word(id: string, values: Values = {}, around = own.around): string {
+export function word(id: WordId, values: Values = {}, around = own.around): string {
   return fillMessage(own.words[id] ?? id, values, own.language, around);
 }
 
 /** The same with elements in its places; `values` are for the others. */
-export function wordWith(id: string, nodes: Readonly<Record<string, Node>>, values: Values = {}): (Node | string)[] {
+export function wordWith(id: WordId, nodes: Readonly<Record<string, Node>>, values: Values = {}): (Node | string)[] {
   const message = own.words[id] ?? id;
   const pieces = (typeof message === 'string' ? message : id).split(/(\{\w+\})/);
   return pieces.map((piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language, own.around));
@@ -96,7 +107,7 @@ export function decimal(text: string): string {
 /** Writes the brand into the page: its name, logo and colours, and where support is. */
 function dress({ name, logo, color, support }: PageBrand): void {
   const [title = ''] = document.title.split(' · ');
-  document.title = `${word(title)} · ${name}`;
+  document.title = `${title} · ${name}`;
   for (const one of document.querySelectorAll('.brand')) one.textContent = name;
   if (logo !== null) {
     document.querySelector('header img')?.setAttribute('src', logo);
@@ -116,39 +127,16 @@ function dress({ name, logo, color, support }: PageBrand): void {
   place.hidden = false;
 }
 
-const SPOKEN = ['aria-label', 'placeholder'];
-
 /** Translates what stands in the page. */
 function translate(): void {
-  for (const one of document.querySelectorAll<HTMLElement>('[data-w]')) translateWhole(one);
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const node = texts.currentNode as Text;
-    const id = plain(node.data);
-    if (own.words[id] !== undefined) node.data = node.data.replace(node.data.trim(), () => word(id));
-  }
-  for (const name of SPOKEN)
-    for (const one of document.querySelectorAll(`[${name}]`)) {
-      const id = one.getAttribute(name) ?? '';
-      if (own.words[id] !== undefined) one.setAttribute(name, word(id));
-    }
+  for (const one of document.querySelectorAll<HTMLElement>('[data-w]')) fillIn(one);
+  for (const one of document.querySelectorAll<HTMLElement>('[data-w-label]'))
+    one.setAttribute('aria-label', word(one.dataset['wLabel'] as WordId));
 }
 
-/**
- * A sentence by the id that it names, else by itself. Places of elements inside are `{0}`, `{1}`: another language may
- * have them elsewhere.
- */
-function translateWhole(sentence: HTMLElement): void {
-  const inside = [...sentence.children];
-  const written = Array.from(sentence.childNodes, (node) =>
-    node instanceof Element ? `{${inside.indexOf(node)}}` : (node.textContent ?? ''),
-  );
-  const id = sentence.dataset['w'] || plain(written.join(''));
-  if (own.words[id] === undefined) return;
-  const parts = word(id).split(/\{(\d)\}/);
-  sentence.replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : (inside[Number(part)] ?? ''))));
-}
-
-function plain(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+/** Places of elements inside are `{0}`, `{1}`: another language may have them elsewhere. */
+function fillIn(one: HTMLElement): void {
+  const inside = [...one.children];
+  const parts = word(one.dataset['w'] as WordId).split(/\{(\d)\}/);
+  one.replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : (inside[Number(part)] ?? ''))));
 }

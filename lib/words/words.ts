@@ -66,12 +66,10 @@ export function createWords(
     },
     async leftOut(page, builtIn) {
       const english = await builtIn('en');
-      // English pages have their sentences in themselves; another language has all ids.
-      const known = { ...(await builtIn('de')), ...english };
       return Array.from(own).flatMap(([key, given]) => {
         if (!key.endsWith(`/${page}`)) return [];
         const used = fitting(given, english);
-        const others = Object.keys(given).filter((id) => !(id in used && id in known));
+        const others = Object.keys(given).filter((id) => !(id in used && id in english));
         return others.map((id) => `${key.split('/')[0]}: ${id}`);
       });
     },
@@ -87,10 +85,10 @@ function varietiesOf(language: string): readonly string[] {
   return language.split('-').map((_, i, parts) => parts.slice(0, i + 1).join('-'));
 }
 
-/** Messages without places that the original lacks: they would show as `{name}`. Pages have ids that are English. */
+/** Messages without places that the English one lacks: they would show as `{name}`. */
 function fitting(given: Catalogue, english: Catalogue): Catalogue {
   const fits = ([id, message]: [string, Message]) => {
-    const places = placesOf(english[id] ?? id);
+    const places = placesOf(english[id] ?? '');
     return placesOf(message).every((name) => places.includes(name));
   };
   return Object.fromEntries(Object.entries(given).filter(fits));

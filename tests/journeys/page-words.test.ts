@@ -14,18 +14,17 @@ const FILES: Readonly<Record<string, string>> = {
   '/etc/wide.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="100"><path d="M0 0h400v100H0z"/></svg>',
   '/etc/tea.svg': SVG,
   '/etc/words/he/account.json': JSON.stringify({
-    'Your account': 'החשבון שלך',
-    'Sign in with a passkey': 'כניסה עם מפתח גישה',
-    'Create an account': 'יצירת חשבון',
-    'I lost my passkey': 'איבדתי את מפתח הגישה',
-    'What is a passkey?': 'מה זה מפתח גישה?',
-    'Sign in to see your money, your passkeys, and your way back if you lose them.':
-      'היכנסו כדי לראות את הכסף, את מפתחות הגישה ואת הדרך חזרה.',
+    page: 'החשבון שלך',
+    'start.sign_in': 'כניסה עם מפתח גישה',
+    'start.create': 'יצירת חשבון',
+    'start.lost': 'איבדתי את מפתח הגישה',
+    'passkey.what': 'מה זה מפתח גישה?',
+    'start.words': 'היכנסו כדי לראות את הכסף, את מפתחות הגישה ואת הדרך חזרה.',
   }),
   '/etc/words/he/pay.json': JSON.stringify({
     'no_request.title': 'אין כאן מה לשלם',
     'no_request.text': 'בקשת החנות כבר אינה קיימת. חזרו לחנות ונסו שוב.',
-    Close: 'סגירה',
+    close: 'סגירה',
   }),
 };
 const operatorFiles = {

@@ -12,11 +12,11 @@ const FILES: Readonly<Record<string, string>> = {
   }),
   '/etc/tea.svg': SVG,
   '/etc/words/he/pass.json': JSON.stringify({
-    'Let this device ask for a code?': 'לאפשר למכשיר הזה לבקש קוד?',
-    'Let this device ask': 'לאפשר למכשיר',
-    'The end of the link in the message, after {0}': 'אחרי {0}, סוף הקישור בהודעה',
+    'ask.title': 'לאפשר למכשיר הזה לבקש קוד?',
+    'ask.go': 'לאפשר למכשיר',
+    'ask.label': 'אחרי {0}, סוף הקישור בהודעה',
   }),
-  '/etc/words/de/pass.json': JSON.stringify({ 'Let this device ask': EVIL }),
+  '/etc/words/de/pass.json': JSON.stringify({ 'ask.go': EVIL }),
 };
 const operatorFiles = {
   read: (path: string) => (FILES[path] === undefined ? undefined : new TextEncoder().encode(FILES[path])),

@@ -7,7 +7,7 @@ const FILES: Readonly<Record<string, string>> = {
     tea: { name: 'Tea House', logo: 'tea.svg', color: ['#0a6b48', '#57d9a3'], support: 'help@tea.example' },
   }),
   '/etc/tea.svg': SVG,
-  '/etc/words/he/pass.json': JSON.stringify({ 'This link does not work any more': 'הקישור אינו תקף עוד' }),
+  '/etc/words/he/pass.json': JSON.stringify({ 'ended.title': 'הקישור אינו תקף עוד' }),
 };
 const operatorFiles = {
   read: (path: string) => (FILES[path] === undefined ? undefined : new TextEncoder().encode(FILES[path])),
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const ID = 'This link does not work any more';
+const ID = 'ended.title';
 
 describe('GET /words/pass.json', () => {
   test('has the words of the language that is asked for, else of Accept-Language', async () => {
@@ -33,12 +33,14 @@ describe('GET /words/pass.json', () => {
     ]);
     const asked = await t.call('GET /words/pass.json', { lang: 'de-AT' }, { 'Accept-Language': 'fr' });
     expect([asked.body.lang, asked.body.words[ID]]).toEqual(['de', 'Dieser Link gilt nicht mehr']);
-    expect((await t.call('GET /words/pass.json')).body).toMatchObject({ lang: 'en', words: {} });
+    const { lang, words } = (await t.call('GET /words/pass.json')).body;
+    expect([lang, words[ID]]).toEqual(['en', 'This link does not work any more']);
   });
 
   test('has the direction of a language of the operator’s folder', async () => {
     const { body } = await t.call('GET /words/pass.json?lang=he');
-    expect([body.lang, body.dir, body.words]).toEqual(['he', 'rtl', { [ID]: 'הקישור אינו תקף עוד' }]);
+    expect([body.lang, body.dir, body.words[ID]]).toEqual(['he', 'rtl', 'הקישור אינו תקף עוד']);
+    expect(body.words['ended.newest']).toBe('If you have several messages, open the link of the newest one.');
   });
 
   test('has the brand of the operator, or of the app', async () => {

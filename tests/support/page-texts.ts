@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { codeOf } from './sources.ts';
 
 const ASSETS = join(import.meta.dir, '../../assets');
-const read = (path: string) => readFileSync(join(ASSETS, path), 'utf8');
 
 /** Sources of a page: its HTML, and the scripts that write into it. */
 export interface PageSources {
@@ -17,54 +16,45 @@ export function scriptsIn(folder: string, but: readonly string[] = []): string[]
   return names.filter((name) => !but.includes(name)).map((name) => `${folder}/${name}`);
 }
 
-/** What is no language: names, also of files and paths, and texts without a letter. */
+/** Names, also of files and paths, and texts without a letter are the same in every language. */
 const isWords = (text: string) =>
   /\p{L}/u.test(text) &&
   !['Vault', 'Vault Pay', 'DID', '0x…'].includes(text) &&
   !/^\w+\.js(?:on)?$|^\/api\//.test(text);
+const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-/** The English sentences of a page's HTML, as the page looks them up. */
-export function textsOfHtml(path: string): string[] {
-  const html = read(path)
-    .replace(/<!--[\s\S]*?-->/g, '')
-    .replace(/<pre[\s\S]*?<\/pre>/g, '');
-  const texts: string[] = [];
-  const title = /<title>([^<]*?)(?: · [^<]*)?<\/title>/.exec(html)?.[1] ?? '';
-  const body = html.slice(html.indexOf('<body'));
-  const rest = body.replace(
-    /<(\w+)(?:\s[^>]*)?\sdata-w(?:="([^"]*)")?(?:\s[^>]*)?>([\s\S]*?)<\/\1>/g,
-    (_, _tag, id: string | undefined, inside: string) => {
+/** The words of a page's HTML, as id and English, and its texts that have no id. */
+export function textsOfHtml(path: string): {
+  readonly words: [id: string, english: string][];
+  readonly loose: string[];
+} {
+  const html = readFileSync(join(ASSETS, path), 'utf8').replace(/<!--[\s\S]*?-->|<pre[\s\S]*?<\/pre>/g, '');
+  const words: [string, string][] = [];
+  const rest = html
+    .replace(/<(\w+)(?:\s[^>]*)?\sdata-w="([^"]+)"(?:\s[^>]*)?>([\s\S]*?)<\/\1>/g, (_, _tag, id, inside: string) => {
       let count = 0;
-      texts.push(id ?? inside.replace(/<(\w+)[^>]*>[\s\S]*?<\/\1>/g, () => `{${count++}}`));
+      words.push([id, plain(inside.replace(/<(\w+)[^>]*>[\s\S]*?<\/\1>/g, () => `{${count++}}`))]);
       return '';
-    },
-  );
-  for (const [, label = ''] of rest.matchAll(/\s(?:aria-label|placeholder)="([^"]*)"/g)) texts.push(label);
-  texts.push(title, ...rest.replace(/<[^>]*>/g, '\n\u0000\n').split('\u0000'));
-  return [...new Set(texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter(isWords))];
+    })
+    .replace(/\sdata-w-label="([^"]+)" aria-label="([^"]+)"/g, (_, id, label) => {
+      words.push([id, label]);
+      return '';
+    });
+  const labels = Array.from(rest.matchAll(/\s(?:aria-label|placeholder)="([^"]*)"/g), ([, label = '']) => label);
+  const texts = rest.slice(rest.indexOf('<title')).split(/<[^>]*>/);
+  return { words, loose: [...labels, ...texts.map(plain)].filter(isWords) };
 }
 
-/** Texts in the code of a script: those that go through `word`, and other literals that read like sentences. */
-export function textsOfScript(path: string): { readonly words: string[]; readonly sentences: string[] } {
+/** The literals in the code of a script, and those of them that read like sentences. */
+export function textsOfScript(path: string): { readonly literals: string[]; readonly sentences: string[] } {
   const code = codeOf(join('assets', path));
-  const literals = Array.from(code.matchAll(/(\bword(?:With)?\(\s*)?(?:'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g));
-  const texts = literals.map(([, call, single, template]) => ({
-    isWord: call !== undefined,
-    text: (single ?? template ?? '').replace(/\\(.)/g, '$1'),
-  }));
+  const found = Array.from(code.matchAll(/'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g));
+  const literals = found.map(([, single, template]) => (single ?? template ?? '').replace(/\\(.)/g, '$1'));
+  // A template is one literal; a word inside it is found beside.
+  const inside = Array.from(code.matchAll(/\bword(?:With)?\(\s*'([^']*)'/g), ([, id = '']) => id);
   const isSentence = (text: string) => /^[“\p{Lu}][^\n]*\p{Ll}[.,:?!”]? \p{L}|^\p{Lu}\p{Ll}+ \p{Ll}/u.test(text);
-  // A table of words holds nothing else but names.
-  const isTable = path.endsWith('/words.ts');
-  const isTaken = ({ isWord, text }: (typeof texts)[number]) =>
-    !text.includes('${') && (isWord || (isTable && !/^[a-z_./]+$/.test(text)));
-  // A template is one literal; a call inside it is found beside.
-  const called = Array.from(code.matchAll(/\bword(?:With)?\(\s*'((?:[^'\\\n]|\\.)*)'/g), ([, text = '']) =>
-    text.replace(/\\(.)/g, '$1'),
-  );
   return {
-    words: [...texts.filter(isTaken).map(({ text }) => text), ...called],
-    sentences: texts
-      .filter((one) => !isTaken(one) && isSentence(one.text) && !one.text.includes('${'))
-      .map(({ text }) => text),
+    literals: [...literals, ...inside],
+    sentences: literals.filter((one) => isSentence(one) && !one.includes('${')),
   };
 }

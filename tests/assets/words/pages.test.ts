@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ENDS } from '../../../assets/account/lost.ts';
+import { type Problem as AccountProblem, REFUSALS } from '../../../assets/account/words.ts';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
 import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
-import signUpWords from '../../../assets/words/en/register.json' with { type: 'json' };
 import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
@@ -57,6 +58,21 @@ const SIGNS = {
   away: 1,
 } as const satisfies Readonly<Record<PendingSign, 1>>;
 
+/** Problems other than these have their words in the scripts of /account. */
+const ACCOUNT_PROBLEMS = {
+  down: 1,
+  fee_bound: 1,
+  refused: 1,
+  reverted: 1,
+  ended: 1,
+  no_link: 1,
+  no_memory: 1,
+  no_passkey: 1,
+  unexpected: 1,
+} as const satisfies Readonly<Record<AccountProblem, 1>>;
+
+const titled = (names: readonly string[]) => names.flatMap((name) => [`${name}.title`, `${name}.text`]);
+
 /** Where the words of each page are, and the ids that it puts together. */
 const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly string[] }>> = {
   pass: {
@@ -66,19 +82,26 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   register: {
     html: ['register/index.html'],
     scripts: scriptsIn('register'),
-    made: Object.keys(signUpWords),
+    made: [
+      ...titled(Object.values(SIGN_UP_PROBLEMS)),
+      ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
+      ...['address', 'all', 'email', 'sms'].map((what) => `gives.${what}`),
+      ...['', 'resume_', 'taken_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
+    ],
   },
   pay: {
     html: ['pay/confirm.html', 'pay/index.html'],
     scripts: [...scriptsIn('pay', ['sw.ts']), ...scriptsIn('wallet')],
-    made: [
-      ...Object.keys(PROBLEMS).flatMap((problem) => [`${problem}.title`, `${problem}.text`]),
-      ...Object.keys(SIGNS).map((sign) => `sign.${sign}`),
-    ],
+    made: [...titled(Object.keys(PROBLEMS)), ...Object.keys(SIGNS).map((sign) => `sign.${sign}`)],
   },
   account: {
     html: ['account/index.html'],
-    scripts: [...scriptsIn('account', ['take.ts', 'abi.ts']), ...scriptsIn('wallet')],
+    scripts: [...scriptsIn('account', ['take.ts']), ...scriptsIn('wallet')],
+    made: [
+      ...titled([...REFUSALS, ...Object.keys(ACCOUNT_PROBLEMS)]),
+      ...titled(ENDS.map((status) => `recovery_${status}`)),
+      ...titled(['recovered', 'recovered_elsewhere', 'stopped']),
+    ],
   },
   landing: {
     html: ['landing/index.html'],
@@ -89,6 +112,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
 /** What is said where there are no words, and sentences that no person reads. */
 const NOT_TRANSLATED: readonly RegExp[] = [
   /^The network cannot be reached$/,
+  /^The vault cannot be reached$/,
   /^Try again in a moment\.$/,
   // Of a fault that nobody meets, for those who mend it.
   /^The vault names|^The key of this account is not known|^This network has no|^This passkey was removed from the new/,
@@ -101,49 +125,42 @@ const NOT_TRANSLATED: readonly RegExp[] = [
 const catalogueOf = (language: string, page: string): Catalogue =>
   JSON.parse(readFileSync(join(WORDS, language, `${page}.json`), 'utf8'));
 
-test('the pages with words are those that are served', () => {
+test('the pages with words are those that are served, in every language', () => {
   expect(Object.keys(PAGES)).toEqual([...SERVED_PAGES]);
   const files = readdirSync(WORDS).filter((name) => !name.endsWith('.ts'));
   expect(files.sort()).toEqual([...BUILT_IN].sort());
-  const wrong = files.flatMap((language) =>
-    readdirSync(join(WORDS, language)).filter((name) => !existsSync(join(WORDS, 'en', name))),
-  );
-  expect(wrong).toEqual([]);
-});
-
-test('/register uses each of its words; the types hold that it has those that it uses', () => {
-  const made = new Set([
-    ...Object.values(SIGN_UP_PROBLEMS).flatMap((name) => [`${name}.title`, `${name}.text`]),
-    ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
-    ...['address', 'all', 'email', 'sms'].map((what) => `gives.${what}`),
-    ...['', 'resume_', 'taken_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
-  ]);
-  const sources = [...scriptsIn('register'), 'register/index.html'].map((path) =>
-    readFileSync(join(WORDS, '..', path), 'utf8'),
-  );
-  const isWritten = (id: string) => sources.some((text) => text.includes(`'${id}'`) || text.includes(`data-w="${id}"`));
-  const ids = Object.keys(signUpWords);
-  expect(ids.filter((id) => !made.has(id) && !isWritten(id))).toEqual([]);
-  expect([...made].filter((id) => !ids.includes(id))).toEqual([]);
+  const names = SERVED_PAGES.map((page) => `${page}.json`).sort();
+  expect(files.map((language) => readdirSync(join(WORDS, language)).sort())).toEqual(files.map(() => names));
 });
 
 describe.each(Object.entries(PAGES))('the words of /%s', (page, { html, scripts, made = [] }) => {
+  const english = catalogueOf('en', page);
+  const texts = html.map(textsOfHtml);
+  const written = texts.flatMap(({ words }) => words);
   const found = scripts.map(textsOfScript);
-  const written = [...html.flatMap(textsOfHtml), ...found.flatMap(({ words }) => words)];
-  const sentences = found.flatMap((one) => one.sentences);
-  const isShown = (text: string) => /\p{L}/u.test(text) && !NOT_TRANSLATED.some((one) => one.test(text));
-  const ids = [...new Set([...written, ...sentences, ...made])].filter(isShown);
-  if (process.env['LIST_WORDS'] === page) console.log(`WORDS ${page} ${JSON.stringify(ids)}`);
-  const english: Catalogue = { ...Object.fromEntries(ids.map((id) => [id, id])), ...catalogueOf('en', page) };
+  const literals = found.flatMap((one) => one.literals);
 
-  test('are all in English: what the English catalogue has, the page has', () => {
-    expect(Object.keys(catalogueOf('en', page)).filter((id) => !ids.includes(id))).toEqual([]);
+  test('stand in its English catalogue: each is used, and each that is used is there', () => {
+    const ids = Object.keys(english);
+    const used = new Set([...written.map(([id]) => id), ...literals, ...made]);
+    expect(ids.filter((id) => !used.has(id))).toEqual([]);
+    const others = new Set(SERVED_PAGES.flatMap((one) => Object.keys(catalogueOf('en', one))));
+    const isId = (text: string) => text.includes('.') && others.has(text);
+    const needed = [...written.map(([id]) => id), ...literals.filter(isId), ...made];
+    expect(needed.filter((id) => english[id] === undefined)).toEqual([]);
     expect(faultsOf(english, english, 'en')).toEqual([]);
-    // A short id is no English.
-    expect(ids.filter((id) => /^[\w-]+\.[\w-]+$/.test(id) && catalogueOf('en', page)[id] === undefined)).toEqual([]);
+  });
+
+  test('are in its HTML as in the catalogue; no other text stands there or in a script', () => {
+    expect(written.filter(([id, text]) => english[id] !== text)).toEqual([]);
+    expect(texts.flatMap(({ loose }) => loose)).toEqual([]);
+    const sentences = found.flatMap((one) => one.sentences);
+    expect(sentences.filter((text) => !NOT_TRANSLATED.some((one) => one.test(text)))).toEqual([]);
   });
 
   test.each(BUILT_IN.filter((language) => language !== 'en'))('are complete in %s', (language) => {
     expect(faultsOf(catalogueOf(language, page), english, language)).toEqual([]);
+    // One order in all languages, so that a word is found beside its neighbours.
+    expect(Object.keys(catalogueOf(language, page))).toEqual(Object.keys(english));
   });
 });

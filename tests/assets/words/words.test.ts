@@ -15,18 +15,18 @@ afterAll(() => {
 });
 
 describe('a word of a page', () => {
-  test('is its English sentence where there is no other', () => {
-    expect(word('Rename {name}', { name: 'Tea' })).toBe('Rename Tea');
-    speak('de', { 'Rename {name}': '{name} umbenennen' });
-    expect(word('Rename {name}', { name: 'Tea' })).toBe('Tea umbenennen');
+  test('is found by its id, its places filled; an id without a word stays', () => {
+    speak('de', { 'setup.rename_this': '{name} umbenennen' });
+    expect(word('setup.rename_this', { name: 'Tea' })).toBe('Tea umbenennen');
+    expect(word('setup.rename')).toBe('setup.rename');
   });
 
   test('from right to left keeps its values in order; numbers and names that are kept have no marks', () => {
-    speak('he', { 'Code sent to {to}.': 'הקוד נשלח אל {to}.', 'In {count} days': 'בעוד {count} ימים' }, ISOLATES);
-    expect(word('Code sent to {to}.', { to: '+49 151 12345678' })).toBe('הקוד נשלח אל \u2068+49 151 12345678\u2069.');
-    expect(word('In {count} days', { count: 3 })).toBe('בעוד 3 ימים');
-    expect(word('Code sent to {to}.', { to: '0x12' }, ['', ''])).toBe('הקוד נשלח אל 0x12.');
-    expect(wordWith('Code sent to {to}.', {}, { to: 'a@b.example' }).join('')).toContain('\u2068a@b.example\u2069');
+    speak('he', { 'mail.sent': 'הקוד נשלח אל {to}.', days: 'בעוד {count} ימים' }, ISOLATES);
+    expect(word('mail.sent', { to: '+49 151 12345678' })).toBe('הקוד נשלח אל \u2068+49 151 12345678\u2069.');
+    expect(word('days', { count: 3 })).toBe('בעוד 3 ימים');
+    expect(word('mail.sent', { to: '0x12' }, ['', ''])).toBe('הקוד נשלח אל 0x12.');
+    expect(wordWith('mail.sent', {}, { to: 'a@b.example' }).join('')).toContain('\u2068a@b.example\u2069');
   });
 });
 
