@@ -40,7 +40,7 @@ import { sweepSessions } from './sessions/store.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
 import { markLostCodes, sweepCodes } from './verification/send-store.ts';
-import { sweepAttestationUses } from './verification/store.ts';
+import { sweepAttestationUses, sweepGuesses } from './verification/store.ts';
 import { DELIVERIES, sweepDeliveries } from './webhooks/store.ts';
 import { createDeliverer } from './webhooks/worker.ts';
 
@@ -206,6 +206,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     sweepGrants(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),
+    ...sweepGuesses(now),
     sweepIdempotency(now),
     sweepRows(now),
     sweepSponsorships(now),

@@ -171,7 +171,9 @@ function guessingOf({ guessing }: Overview): Part {
     name,
     state: 'bad',
     word: 'seen',
-    details: [`${formatCounts(guessing)}: codes need a pass until one verifies (event code.guessing).`],
+    details: [
+      `${formatCounts(guessing)}: codes need a pass until one verifies, or for a day without a wrong one (event code.guessing).`,
+    ],
   };
 }
 

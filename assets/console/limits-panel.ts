@@ -119,6 +119,8 @@ function usedOf({ used, max, reached }: Use): Node {
 }
 
 function untilOf({ kind, resets_at }: Use, format: (iso: string) => Node): Node | string {
-  if (resets_at !== null) return format(resets_at);
-  return kind === 'guesses-per-identifier' ? 'a code verifies' : 'its DID ends';
+  if (resets_at === null) return 'its DID ends';
+  return kind === 'guesses-per-identifier'
+    ? make('span', {}, format(resets_at), ', or a code verifies')
+    : format(resets_at);
 }

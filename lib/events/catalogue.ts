@@ -39,7 +39,8 @@ export const EVENTS = {
   },
   'code.guessing': {
     channel: 'audit',
-    description: '20 wrong guesses in a row: codes of the identifier now need a pass, until one verifies',
+    description:
+      '20 wrong guesses in a row: codes of the identifier now need a pass, until one verifies, or for a day without a wrong one',
     data: ['channel', 'identifier'],
   },
   'limit.reached': {

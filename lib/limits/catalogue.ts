@@ -91,9 +91,9 @@ export const LIMITS = {
   'sms-per-day': dayOf('sms-per-day', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'sms-per-network': shareOf('sms-per-network', 'SMS sent', 'smsDailyMax', 'rate_limited'),
   'guesses-per-identifier': {
-    counts: 'wrong codes in a row, then codes need a pass',
+    counts: 'wrong codes in a row, then codes need a pass; forgotten after a day without one',
     max: WRONG_GUESSES_MAX,
-    windowSeconds: 0,
+    windowSeconds: DAY,
     bucket: 'identifier',
     error: null,
     stored: 'wrong guesses',

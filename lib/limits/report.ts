@@ -134,8 +134,9 @@ async function readUse(
     const found = await db.read(selectGuesses(key, LIMITS_SHOWN_MAX));
     return found.map((row) => {
       const used = Math.min(max, Number(row['used']));
-      const reached = used >= max;
-      return { kind, key: shown(String(row['key'])), max, used, reached, window_seconds: 0, resets_at: null };
+      const resetsAt = isoTime(Number(row['oldest']) + windowSeconds * 1000);
+      const use = { max, used, reached: used >= max, window_seconds: windowSeconds, resets_at: resetsAt };
+      return { kind, key: shown(String(row['key'])), ...use };
     });
   }
   const span = limitSpan(kind, windowSeconds, now);

@@ -95,7 +95,7 @@ export function selectLimitRange(kind: CountedLimit, span: LimitSpan, { last, ..
 /** Wrong guesses in a row, of one identifier when `key` is given. */
 export function selectGuesses(key: string | undefined, limit: number): Statement {
   return {
-    sql: `SELECT identifier AS key, wrong_guesses AS used FROM verifications
+    sql: `SELECT identifier AS key, wrong_guesses AS used, guessed_at AS oldest FROM verifications
       WHERE wrong_guesses > 0${key === undefined ? '' : ' AND identifier = :key'}
       ORDER BY wrong_guesses DESC, identifier LIMIT :limit`,
     args: { limit, ...(key === undefined ? {} : { key }) },

@@ -109,7 +109,7 @@ async function checkWithProvider(
   if (answer === 'exhausted') return refused(EXHAUSTED);
   const at = ctx.clock.now();
   if (answer === 'pending') {
-    const count = countSpentGuess(identifier.key, code.seq);
+    const count = countSpentGuess(identifier.key, code.seq, at);
     const told = codes.emitWrongGuess(shownBy(check), spentBy(ctx, check, code, at));
     await countGuess(ctx, identifier, ctx.db.write(count, told), 0);
     return role === 'stranger' ? otherwise : incorrect(ctx, spent);
@@ -129,7 +129,7 @@ function spentBy({ config }: Ctx, { identifier, ip }: CodeToCheck, { seq }: code
 /** Follows the statement that spends the attempt of a wrong code. */
 function wrongGuess(check: CodeToCheck, spent: codes.CodeCheck, byPass: number | null): readonly Statement[] {
   return [
-    countWrongGuess(spent.identifier),
+    countWrongGuess(spent.identifier, spent.now),
     ...(byPass === null ? [] : [codes.countPassGuess(byPass)]),
     codes.emitWrongGuess(shownBy(check), spent),
   ];

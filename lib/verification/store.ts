@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement } from '../db/database.ts';
 
@@ -13,9 +13,10 @@ export function markVerifiedIfChanged(identifier: string, now: number): Statemen
   };
 }
 
-const COUNT_WRONG_GUESS = (when: string) => `INSERT INTO verifications (identifier, wrong_guesses)
-  SELECT :identifier, 1 WHERE ${when}
-  ON CONFLICT (identifier) DO UPDATE SET wrong_guesses = wrong_guesses + 1 RETURNING wrong_guesses`;
+const COUNT_WRONG_GUESS = (when: string) => `INSERT INTO verifications (identifier, wrong_guesses, guessed_at)
+  SELECT :identifier, 1, :now WHERE ${when}
+  ON CONFLICT (identifier) DO UPDATE SET wrong_guesses = wrong_guesses + 1, guessed_at = excluded.guessed_at
+  RETURNING wrong_guesses`;
 const COUNT_IF_CHANGED = COUNT_WRONG_GUESS('changes() = 1');
 const COUNT_OF_CODE = COUNT_WRONG_GUESS('EXISTS (SELECT 1 FROM codes WHERE seq = :seq AND identifier = :identifier)');
 
@@ -23,13 +24,27 @@ const COUNT_OF_CODE = COUNT_WRONG_GUESS('EXISTS (SELECT 1 FROM codes WHERE seq =
  * Counts a wrong guess in a row against the identifier's live codes, if the statement before it in the batch changed a
  * row, and returns their number.
  */
-export function countWrongGuess(identifier: string): Statement {
-  return { sql: COUNT_IF_CHANGED, args: { identifier } };
+export function countWrongGuess(identifier: string, now: number): Statement {
+  return { sql: COUNT_IF_CHANGED, args: { identifier, now } };
 }
 
 /** As `countWrongGuess`, of a code whose attempt was spent before: unless it was erased since. */
-export function countSpentGuess(identifier: string, seq: number): Statement {
-  return { sql: COUNT_OF_CODE, args: { identifier, seq } };
+export function countSpentGuess(identifier: string, seq: number, now: number): Statement {
+  return { sql: COUNT_OF_CODE, args: { identifier, seq, now } };
+}
+
+/** Forgets the wrong guesses of identifiers at whose codes nobody has guessed for a day. */
+export function sweepGuesses(now: number): readonly Statement[] {
+  const quiet = (and: string) => `(SELECT identifier FROM verifications
+    WHERE wrong_guesses > 0 AND guessed_at <= :before${and} ORDER BY guessed_at LIMIT ${SWEEP_ROWS_MAX})`;
+  const args = { before: now - DAY_MS };
+  return [
+    { sql: `DELETE FROM verifications WHERE verified_at IS NULL AND identifier IN ${quiet('')}`, args },
+    {
+      sql: `UPDATE verifications SET wrong_guesses = 0 WHERE identifier IN ${quiet(' AND verified_at IS NOT NULL')}`,
+      args,
+    },
+  ];
 }
 
 /** When the identifier was last verified: one row or none, `verified_at` null when it never was. */

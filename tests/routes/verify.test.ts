@@ -234,6 +234,27 @@ describe('POST /api/verify/check', () => {
     expect(t.mailsTo(alice.identifier).at(-1)?.code).toBeUndefined();
   });
 
+  test('20 wrong guesses are forgotten after 24 hours without one (S16)', async () => {
+    const stranger = (i: number) => t.from(`203.0.113.${i}`);
+    const guess = async (i: number) => {
+      await stranger(i).call('POST /api/verify/send', alice);
+      const code = wrong(t.codeFor(alice.identifier));
+      for (let n = 0; n < 5; n++) await stranger(i).call('POST /api/verify/check', { ...alice, code });
+    };
+    for (const i of [1, 2, 3, 4]) await guess(i);
+    const isMailed = async () => {
+      await t.clock.advance(HOUR);
+      await t.work();
+      await t.call('POST /api/verify/send', alice);
+      return t.mailsTo(alice.identifier).at(-1)?.code !== undefined;
+    };
+    expect(await isMailed()).toBe(false);
+    await t.clock.advance(21 * HOUR);
+    expect(await isMailed()).toBe(false);
+    expect(await isMailed()).toBe(true);
+    expect(await t.rows('SELECT 1 FROM verifications')).toEqual([]);
+  });
+
   test('an address is one identity whatever its case', async () => {
     const code = await send();
     expect((await check(code, { ...alice, identifier: 'ALICE@Example.COM' })).body.verified).toBe(true);

@@ -26,9 +26,11 @@ export const VERIFICATION_TABLES: readonly string[] = [
   `CREATE TABLE verifications (
     identifier TEXT PRIMARY KEY,
     verified_at INTEGER,
-    wrong_guesses INTEGER NOT NULL DEFAULT 0
+    wrong_guesses INTEGER NOT NULL DEFAULT 0,
+    guessed_at INTEGER
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX verifications_guessed ON verifications (wrong_guesses DESC, identifier) WHERE wrong_guesses > 0`,
+  `CREATE INDEX verifications_by_guess ON verifications (guessed_at) WHERE wrong_guesses > 0`,
   `CREATE TABLE pass_grants (
     identifier TEXT NOT NULL,
     ip TEXT NOT NULL,

@@ -160,7 +160,8 @@ describe('limits', () => {
     const guess = (code: string) => t.from('203.0.113.7').call('POST /api/verify/check', { ...email, code });
     await guess('x');
     expect((await guess(t.codeFor('alice@example.com'))).body.verified).toBe(false);
-    const full = { key: 'a***@example.com', max: 20, used: 20, reached: true, window_seconds: 0, resets_at: null };
+    const end = { window_seconds: 86_400, resets_at: '2025-01-02T00:00:00.000Z' };
+    const full = { key: 'a***@example.com', max: 20, used: 20, reached: true, ...end };
     expect(await limitsOf({ kind: 'guesses-per-identifier' })).toEqual([{ kind: 'guesses-per-identifier', ...full }]);
     expect(await dataOf(t, 'code.guessing')).toEqual([{ channel: 'email', identifier: 'a***@example.com' }]);
     await ask('POST /v1/console/limits/clear', { kind: 'guesses-per-identifier', key: 'email:alice@example.com' });
