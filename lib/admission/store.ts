@@ -56,7 +56,7 @@ export function selectMayRegister(admission: AdmissionTerms, { identifier, app, 
 
 /**
  * Spends one use of the invite for the identifier, if the condition holds: none if it has used it before, or is
- * registered. Goes before the write of the same batch that `MAY_REGISTER` is part of.
+ * registered. Registrations alone spend: sessions are opened for addresses that nobody has proven.
  */
 export function spendInvite(admission: AdmissionTerms, registering: Registering, { sql, args }: Condition): Statement {
   const text = `INSERT OR IGNORE INTO invite_uses (invite_id, holder, at)

@@ -127,9 +127,6 @@ export const IP_HAS_ROOM = fewerThan(
 /** Claims beside another of the same handle open no session, so they are counted by themselves. */
 const COPIES = `FROM registrations WHERE ip = :ip AND registered_at > :day_ago`;
 
-/** A session of the same DID was admitted itself. */
-const IS_INVITED = `(${MAY_REGISTER} OR ${HAS_SESSION})`;
-
 /** Only the first of two registrations for one account would succeed, which no simulation shows before it is mined. */
 const CONTROLLER_BUSY = `EXISTS (SELECT 1 FROM relays
   WHERE controller = :relay_controller AND chain_id = :relay_chain_id AND status IN ('queued', 'signed'))`;
@@ -148,13 +145,22 @@ const REASONS = {
 } as const;
 
 const RELAY_REASONS = { controller_busy: CONTROLLER_BUSY, ...RELAY_FULL } as const;
-const INVITE_REASONS = { not_admitted: `NOT ${IS_INVITED}` } as const;
+/** Who needs an invite needs it here: a session takes none of its uses, so it stands for none. */
+const INVITE_REASONS = { not_admitted: `NOT ${MAY_REGISTER}` } as const;
+/** Where nobody new registers, a session of the same DID is from before that. */
+const CLOSED_REASONS = { not_admitted: `NOT (${MAY_REGISTER} OR ${HAS_SESSION})` } as const;
 
 /** A column of `selectClaimRefusal` that is 1 where it refuses. */
 export type RefusalReason = keyof typeof REASONS | keyof typeof RELAY_REASONS | keyof typeof INVITE_REASONS;
 
 function reasonsOf({ relay, admission }: NewClaim): Readonly<Record<string, string>> {
-  return { ...REASONS, ...(relay ? RELAY_REASONS : {}), ...(admission ? INVITE_REASONS : {}) };
+  return { ...REASONS, ...(relay ? RELAY_REASONS : {}), ...admissionReasons(admission) };
+}
+
+function admissionReasons(admission: NewClaim['admission']): Readonly<Record<string, string>> {
+  if (!admission) return {};
+  const isByInvite = admission.refusal === 'invite_required' || admission.refusal === 'invite_invalid';
+  return isByInvite ? INVITE_REASONS : CLOSED_REASONS;
 }
 
 function admissionText(claim: NewClaim): string {

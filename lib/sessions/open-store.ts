@@ -1,4 +1,4 @@
-import { admissionArgs, MAY_REGISTER, spendInvite } from '../admission/admission.ts';
+import { admissionArgs, MAY_REGISTER } from '../admission/admission.ts';
 import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { argsIn, fewerThan, type Statement } from '../db/database.ts';
 import { emitEvents, sessionRows, takenOverRows } from '../events/emit.ts';
@@ -17,15 +17,6 @@ const IP_HAS_ROOM = fewerThan(
   ':per_ip',
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
 );
-
-/** Spends the use of an invite that `insertSession`, later in the batch, needs; nothing where it needs none. */
-export function spendForSession(session: NewSession): readonly Statement[] {
-  const { admission, identifier, app, now } = session;
-  if (!admission) return [];
-  const { admits } = textsOf(session);
-  const condition = { sql: admits, args: admissionArgsOf(session, admits) };
-  return [spendInvite(admission, { identifier, app, now }, condition)];
-}
 
 /** Emits `session.lapsed` or `session.taken_over` for the row that `insertSession`, next in the batch, overwrites. */
 export function emitReplaced(session: NewSession): Statement {

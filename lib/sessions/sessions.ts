@@ -9,7 +9,7 @@ import { ipLimitReached, limitReached } from '../limits/limits.ts';
 import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
-import { emitOpened, emitReplaced, insertSession, selectRefusal, spendForSession } from './open-store.ts';
+import { emitOpened, emitReplaced, insertSession, selectRefusal } from './open-store.ts';
 import { selectHolders, selectSessionCounts } from './store.ts';
 
 // For other subjects' batches that open, link or end sessions.
@@ -80,9 +80,8 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     share: sessionShare(config, ip, now),
     admission,
   };
-  const [spent, shared] = [spendForSession(session), session.share.spend()];
-  const written = await db.write(
-    ...spent,
+  const shared = session.share.spend();
+  const results = await db.write(
     emitReplaced(session),
     insertSession(session),
     ...shared,
@@ -90,7 +89,6 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
     selectRefusal(session),
     ...also,
   );
-  const results = written.slice(spent.length);
   const isOpened = results[1]?.rowsAffected === 1;
   const row = results[3 + shared.length]?.rows[0] ?? {};
   const isTaken = row['taken'] === 1;

@@ -130,9 +130,8 @@ describe('by invitation', () => {
     const { token } = await invite();
     const more = { invite: token };
     const attestation = await attestationOf('alice', more);
-    expect(await uses()).toBe(0);
     expect(verdict(await open({ ...mailbox('alice'), did: 'did:key:zalice' }, more))).toEqual([200, 'ok']);
-    expect(await uses()).toBe(1);
+    expect(await uses()).toBe(0);
     expect(verdict(await register('alice', attestation, more))).toEqual([200, 'ok']);
     expect(await uses()).toBe(1);
     for (const refused of [
@@ -210,11 +209,22 @@ describe('by invitation', () => {
 
   test('as many as its uses, at the exact edge', async () => {
     const { token } = await invite({ uses: 3 });
-    const opened = [];
+    const registered = [];
     for (const name of ['a1', 'b2', 'c3', 'd4', 'a1'])
-      opened.push((await open(handle(name), { invite: token })).status);
-    expect(opened).toEqual([200, 200, 200, 403, 409]);
+      registered.push((await register(name, undefined, { invite: token })).status);
+    expect(registered).toEqual([200, 200, 200, 403, 200]);
     expect(await uses()).toBe(3);
+  });
+
+  test('sessions of addresses that nobody has proven take nothing of it, and register nobody (S13)', async () => {
+    const { token } = await invite({ uses: 2 });
+    for (const name of ['x1', 'x2', 'x3'])
+      expect((await open({ ...mailbox(name), did: `did:key:z${name}` }, { invite: token })).status).toBe(200);
+    const attestation = await attestationOf('alice', { invite: token });
+    expect(verdict(await register('alice', attestation, { invite: token }))).toEqual([200, 'ok']);
+    expect(await uses()).toBe(1);
+    expect((await open(handle('bob'), { invite: token })).status).toBe(200);
+    expect(verdict(await register('bob'))).toEqual([403, 'invite_required']);
   });
 
   test("are the operator's alone, within bounds, and gone a month after their end", async () => {
@@ -230,7 +240,7 @@ describe('by invitation', () => {
     ])
       expect((await t.call('POST /v1/console/invites', wrong, OPERATOR)).status).toBe(400);
     const { token } = await invite();
-    await open(handle('alice'), { invite: token });
+    await register('alice', undefined, { invite: token });
     await clock.advance(38 * DAY_MS);
     for (let i = 0; i < 3; i++) await t.work();
     expect(await t.rows('SELECT 1 FROM invites UNION SELECT 1 FROM invite_uses')).toEqual([]);
