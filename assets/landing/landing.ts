@@ -17,7 +17,8 @@ const WAIT_MS = 5_000;
 
 void Promise.all([loadWords('landing'), ask<Front>('/')]).then(async ([hasWords, front]) => {
   if (front) offer(front);
-  if (hasWords) say(await ask<State>('/api/status'));
+  // Where the words did not come, nothing else is to be had either.
+  say(hasWords ? wordOf(await ask<State>('/api/status')) : 'No answer');
 });
 
 async function ask<T>(path: string): Promise<T | undefined> {
@@ -46,11 +47,14 @@ function offer({ url, links }: Front): void {
   example.hidden = false;
 }
 
-/** Says in the header whether the vault works, and which chain it serves. */
-function say(state: State | undefined): void {
+/** Whether the vault works, and which chain it serves. */
+function wordOf(state: State | undefined): string {
+  if (!state) return word('state.silent');
+  return state.database === 'connected' ? word('state.running', { chain: state.chain }) : word('state.database');
+}
+
+/** Writes it in the header. */
+function say(words: string): void {
   const place = document.querySelector('#state');
-  if (!place) return;
-  if (!state) place.textContent = word('state.silent');
-  else if (state.database !== 'connected') place.textContent = word('state.database');
-  else place.textContent = word('state.running', { chain: state.chain });
+  if (place) place.textContent = words;
 }
