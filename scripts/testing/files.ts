@@ -4,8 +4,8 @@ import { UsageError } from './usage.ts';
 
 /** Folders of long tests: they start first, so that no core is idle at the end of a run. */
 const LONG_FIRST = [
-  ...['tests/races/', 'tests/journeys/', 'tests/torture/', 'tests/runtimes/', 'tests/assets/enclave/'],
-  ...['tests/commands/', 'tests/contracts/'],
+  ...['tests/simulations/vault/', 'tests/races/', 'tests/orders/', 'tests/journeys/', 'tests/torture/'],
+  ...['tests/runtimes/', 'tests/assets/enclave/', 'tests/commands/', 'tests/contracts/'],
 ];
 
 /** Every test file of ours below `root`, by its path there: some of the packages of the benches bring tests along. */
