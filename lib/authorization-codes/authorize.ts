@@ -5,11 +5,13 @@ import { VaultError } from '../base/error.ts';
 import { sha256Digest } from '../base/hmac.ts';
 import { ownPlace } from '../identity/ceremony.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
-import { type Assertion, type P256PublicKey, verifyAssertion } from '../identity/passkey.ts';
+import type { Assertion } from '../identity/passkey.ts';
+import { signerKeys } from '../identity/signer-keys.ts';
 import type { Platform } from '../platform.ts';
 import { PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
-import { findAttested, findSigner, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
+import { findAttested, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
+import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
 import { demandRedirect } from './redirects.ts';
@@ -20,7 +22,7 @@ export const AUTHORIZATION_CODE_MS = MINUTE_MS;
 /** How long a code that was used, or has expired, is distinguished from one that never was. */
 export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
+type Ctx = SignerContext & Pick<Platform, 'keys' | 'random'>;
 
 /**
  * What shows whose registration it is: an assertion of the passkey over this request and a nonce for it, with the
@@ -101,8 +103,7 @@ async function bySignature(
   const lines = authorizationLines(config.registrarDid, request.request);
   const { challenge, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
   const { credentialId } = request;
-  const isBy = (key: P256PublicKey) => verifyAssertion(assertion, challenge, key);
-  const found = await findSigner(ctx, { credentialId, account, isBy });
+  const found = await findSigner(ctx, { credentialId, account, keys: signerKeys(assertion) });
   if (found === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
   if (found === 'not_signed') throw proofInvalid('signature', config);
   const proof = digestOf(`assertion ${toBase64url(challenge)} ${found.signer}`);

@@ -25,7 +25,7 @@ export function selectByKey(credentialId: string, key: string): Statement {
   return { sql: SELECT_BY_KEY, args: { credential_id: credentialId, key } };
 }
 
-/** A final registration of a DID by its controller, for which a key of it signed; one that holds its address first. */
+/** A final registration of a DID by its controller: first one that a key signed for, and that holds its address. */
 export function selectOwnedDid(did: string, account: string): Statement {
   return { sql: SELECT_OWNED, args: { did, account } };
 }
@@ -50,7 +50,7 @@ const FROM_CREDENTIALS = `FROM credentials AS found JOIN registrations AS shown 
 
 const SELECT_OWNED = `SELECT ${SHOWN}, 0 AS ambiguous FROM registrations AS shown
   WHERE did = :did AND status <> 'failed' AND status = 'confirmed' AND controller = :account AND final = 1
-    AND proof_key IS NOT NULL ORDER BY is_own IS 1 DESC, id LIMIT 1`;
+    ORDER BY proof_key IS NOT NULL DESC, is_own IS 1 DESC, id LIMIT 1`;
 
 const SELECT_FIRST = `SELECT ${FOUND}, 0 AS ambiguous ${FROM_CREDENTIALS} LIMIT 2`;
 

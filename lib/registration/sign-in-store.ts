@@ -1,29 +1,36 @@
 import type { Statement } from '../db/database.ts';
 import { IS_ERASED } from '../identity/erasure.ts';
 
-/** Anyone can register a credential id under keys of their own; the oldest ones are looked at. */
-const SIGNERS_MAX = 20;
 const IDENTIFIERS_MAX = 20;
 
-/** The keys that signed for a credential, each with the registration that it leads to. */
-export function selectSigners(credentialId: string): Statement {
+/** The registration for which one of these keys signed with a credential, whoever else has claimed the credential. */
+export function selectSignedBy(credentialId: string, keys: readonly string[]): Statement {
   return {
     sql: `SELECT found.key, shown.did, coalesce(shown.controller, shown.smart_account) AS account,
         shown.status
       FROM credentials AS found JOIN registrations AS shown ON shown.id = found.registration_id
-      WHERE found.credential_id = :credential_id AND found.key <> '' ORDER BY since LIMIT ${SIGNERS_MAX}`,
+      WHERE found.credential_id = :credential_id AND found.key <> ''
+        AND found.key IN (SELECT value FROM json_each(:keys)) ORDER BY since LIMIT 1`,
+    args: { credential_id: credentialId, keys: JSON.stringify(keys) },
+  };
+}
+
+/** One row if any key has signed for a credential. */
+export function selectAnySigner(credentialId: string): Statement {
+  return {
+    sql: `SELECT 1 FROM credentials WHERE credential_id = :credential_id AND key <> '' LIMIT 1`,
     args: { credential_id: credentialId },
   };
 }
 
 /**
- * The DID that an account controls, by a final registration for which a key of it signed: its own did:pkh of the chain
- * before another one of the chain, and labels last; one row or none.
+ * The DID that an account controls, by a final registration: its own did:pkh of the chain before another one of the
+ * chain, and labels last; one row or none.
  */
 export function selectOwned(account: string, chainId: number): Statement {
   return {
     sql: `SELECT did, controller AS account, status FROM registrations WHERE controller = :account
-      AND status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL
+      AND status = 'confirmed' AND final = 1
       ORDER BY lower(did) = :method || :account DESC, instr(did, :method) = 1 DESC, instr(did, 'did:hyper:') = 1 DESC,
         id LIMIT 1`,
     args: { account, method: `did:pkh:eip155:${chainId}:` },
