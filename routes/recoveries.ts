@@ -139,7 +139,7 @@ export const recoveryRoutes = [
   post('/api/recoveries/cancellations', {
     summary: 'Withdraw the recoveries of an account by its address',
     answers: { 202: RecoveryWithdrawn },
-    errors: [...ADDRESS_ERRORS, 'recovery_refused', 'not_found'],
+    errors: [...ADDRESS_ERRORS, 'attestation_used', 'recovery_refused', 'not_found'],
     limit: 'writes',
     fields: { attestation, smartAccount },
     async handler({ ctx, input, spendProxy }) {
@@ -166,7 +166,7 @@ export const recoveryRoutes = [
   post('/api/recoveries/contacts', {
     summary: 'Name a second address for mails about recoveries',
     answers: { 200: Contact },
-    errors: [...ADDRESS_ERRORS, 'proof_invalid'],
+    errors: [...ADDRESS_ERRORS, 'attestation_used', 'proof_invalid'],
     example: { proofExpiresAt: '$PROOF_EXPIRES_AT', attestation: '$ATTESTATION' },
     limit: 'writes',
     fields: {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { demandAdmission } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
+import { PURPOSES } from '../lib/identity/purpose.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
@@ -21,7 +22,7 @@ import { get, post, type Route } from './http/route.ts';
 
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
 
-const purposeName = v.picklist(['registration', 'recovery'], 'Invalid purpose. Must be "registration" or "recovery"');
+const purposeName = v.picklist(PURPOSES, 'Invalid purpose. Must be "registration", "recovery" or "credential"');
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
 export const verifyRoutes = [
@@ -53,12 +54,12 @@ export const verifyRoutes = [
     },
     async handler({ ctx, app, input, client, request }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { pass, bind: isBound, lang, invite, purpose } = input;
+      const { pass, bind: isBound, lang, invite, purpose = 'registration' } = input;
       // An address that recovers an account need not be registered.
       const isForRecovery = purpose === 'recovery' && ctx.guardian !== undefined && identifier.channel === 'email';
       if (!isForRecovery) await demandAdmission(ctx, { identifier, app, invite });
       const language = ctx.words.choose('mail', lang, request.headers.get('accept-language'));
-      const sent = await sendCode(ctx, { identifier, ip: client, app, language, pass, isBound });
+      const sent = await sendCode(ctx, { identifier, purpose, ip: client, app, language, pass, isBound });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
       return json({ ok: true, channel: identifier.channel, expires_in, retry_after, challenge });
     },
@@ -67,13 +68,18 @@ export const verifyRoutes = [
   post('/api/verify/check', {
     summary: 'Check a code',
     limit: 'reads',
-    fields: { ...fields, code: required(codeText), challenge: optional(ticketText('challenge')) },
+    fields: {
+      ...fields,
+      code: required(codeText),
+      challenge: optional(ticketText('challenge')),
+      purpose: optional(purposeName),
+    },
     answers: { 200: CodeChecked },
     errors: ['sms_provider_error'],
     async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { code, challenge } = input;
-      const verdict = await checkCode(ctx, { identifier, code, challenge, ip: client, app });
+      const { code, challenge, purpose } = input;
+      const verdict = await checkCode(ctx, { identifier, code, challenge, purpose, ip: client, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
       const { message, attemptsRemaining } = verdict;
       return json({

@@ -965,7 +965,7 @@ export interface Operations {
       readonly bind?: boolean | undefined;
       readonly lang?: string | undefined;
       readonly invite?: string | undefined;
-      readonly purpose?: 'registration' | 'recovery' | undefined;
+      readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
     };
     answer: CodeSent;
   };
@@ -976,6 +976,7 @@ export interface Operations {
       readonly channel: 'sms' | 'email';
       readonly code: string;
       readonly challenge?: string | undefined;
+      readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
     };
     answer: CodeChecked;
   };

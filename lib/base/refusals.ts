@@ -10,7 +10,7 @@ export const REFUSALS = {
   attestation_invalid: {
     status: 403,
     hint: 'Send the whole attestation of POST /api/verify/check, unchanged. Handles need none.',
-    cause: 'The attestation is missing, was changed, or another vault signed it.',
+    cause: 'The attestation is missing, was changed, is of a code for another purpose, or another vault signed it.',
     remedy: 'Send the whole object that `POST /api/verify/check` answered, unchanged. Handles need none.',
   },
   attestation_mismatch: {
@@ -29,7 +29,8 @@ export const REFUSALS = {
   attestation_used: {
     status: 403,
     hint: 'An attestation is for one use: check a new code with POST /api/verify/check.',
-    cause: 'An attestation makes one registration, one recovery or one code that is exchanged.',
+    cause:
+      'An attestation makes one registration, one recovery, one withdrawal or second address, or one code that is exchanged.',
     remedy: 'Check a new code. A retry of the same request, unchanged, is answered as the first one was.',
   },
   proof_invalid: {

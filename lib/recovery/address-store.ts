@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Row, Statement } from '../db/database.ts';
+import { type SpentAttestation, spendAttestation, unusedAttestation } from '../verification/attestation.ts';
 
 /**
  * An address that an account's commitment names; the account lower-case, the identifier its key, empty where the chain
@@ -203,20 +204,26 @@ export function toAddress(row: Row): RecoveryAddress {
 }
 
 /**
- * Sets an account's second address, or removes it with null. A proof that ends earlier than the one of the address that
- * is set changes nothing, so that none is used twice: `rowsAffected` is the verdict.
+ * Sets an account's second address, or removes it with null, and uses up the attestation of the address. An attestation
+ * that was used changes nothing, nor does a proof that ends earlier than the one of the address that is set, so that
+ * none is used twice: `rowsAffected` of the first is the verdict.
  */
 export function setContact(
   { chainId, account }: { readonly chainId: number; readonly account: string },
-  identifier: string | null,
+  address: { readonly identifier: string; readonly attestation: SpentAttestation } | null,
   { app, language }: MailPreferences,
   provenUntil: number,
-): Statement {
-  return {
+): readonly Statement[] {
+  const { identifier, attestation } = address ?? { identifier: '', attestation: undefined };
+  const isUnused = attestation === undefined ? { sql: 'true', args: {} } : unusedAttestation(attestation);
+  const set = {
     sql: `INSERT INTO recovery_contacts (chain_id, account, identifier, set_until, app, language)
-      VALUES (:chain_id, :account, :identifier, :set_until, :app, :language)
+      SELECT :chain_id, :account, :identifier, :set_until, :app, :language WHERE ${isUnused.sql}
       ON CONFLICT (chain_id, account) DO UPDATE SET identifier = excluded.identifier, set_until = excluded.set_until,
       app = excluded.app, language = excluded.language WHERE set_until < excluded.set_until`,
-    args: { chain_id: chainId, account, identifier: identifier ?? '', set_until: provenUntil, app, language },
+    args: { ...isUnused.args, chain_id: chainId, account, identifier, set_until: provenUntil, app, language },
   };
+  return attestation === undefined ? [set] : [set, spendAttestation(attestation, IF_CHANGED)];
 }
+
+const IF_CHANGED = { sql: 'changes() > 0', args: {} };

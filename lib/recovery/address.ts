@@ -2,9 +2,9 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { readGuardedAccount } from '../chain/guarded-account.ts';
 import { type Identifier, parseIdentifier } from '../identity/identifier.ts';
+import type { Platform } from '../platform.ts';
 import { accountsOfIdentifier, addressesOfAccount } from '../registration/accounts.ts';
-import { type Authorization, openAuthorization } from '../registration/claim.ts';
-import { openAttestation } from '../verification/attestation.ts';
+import { openAttestation, type SpentAttestation } from '../verification/attestation.ts';
 import { dropUnused, type MailPreferences, noteAddress, selectAccountsOf, selectAddress } from './address-store.ts';
 import type { GuardianContext, RecoveryContext } from './context.ts';
 
@@ -17,7 +17,8 @@ const ACCOUNTS_MAX = 10;
 /** An address that the caller has just proved. */
 export interface ProvenAddress {
   readonly identifier: Identifier;
-  readonly authorization: Authorization;
+  /** Its attestation, to be used up. */
+  readonly authorization: SpentAttestation;
 }
 
 /** The parts, if this vault is a guardian. Throws 503 `recoveries_not_offered`. */
@@ -28,21 +29,26 @@ export function requireGuardian<Ctx extends RecoveryContext>(ctx: Ctx): Ctx & Gu
 }
 
 /**
- * The email address that an attestation is of. Throws 403 `attestation_invalid`, `attestation_expired`, and
- * `recovery_channel_refused` for a number: a SIM card is moved too easily.
+ * The email address that an attestation is of, by a code for recovery: no other opens anything here. Throws 403
+ * `attestation_invalid`, `attestation_expired`, and `recovery_channel_refused` for a number: a SIM card is moved too
+ * easily.
  */
 export function openAddress({ config, keys, clock }: AddressContext, attestation: unknown): ProvenAddress {
-  const opened = openAttestation(keys.attestation, attestation);
-  if (!opened || (opened.channel !== 'email' && opened.channel !== 'sms')) throw new VaultError('attestation_invalid');
-  if (opened.channel === 'sms') throw new VaultError('recovery_channel_refused');
+  const opened = openAttestation(keys.attestation, attestation, 'recovery');
+  if (!opened || opened.registrar !== config.registrarDid)
+    throw new VaultError('attestation_invalid', { hint: ASK_FOR_RECOVERY });
+  if (opened.channel !== 'email') throw new VaultError('recovery_channel_refused');
   const identifier = parseIdentifier('email', opened.identifier, config);
-  const authorization = openAuthorization({ config, keys }, identifier, attestation);
-  if (clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
-  return { identifier, authorization };
+  const expiresAt = Date.parse(opened.expires_at);
+  if (clock.now() >= expiresAt) throw new VaultError('attestation_expired');
+  return { identifier, authorization: { signature: opened.signature, expiresAt } };
 }
 
+const ASK_FOR_RECOVERY =
+  'Ask for the code with "purpose": "recovery": the attestation of any other opens nothing here.';
+
 /** What opening an attestation takes. */
-export type AddressContext = GuardianContext & { readonly keys: Parameters<typeof openAuthorization>[0]['keys'] };
+export type AddressContext = GuardianContext & Pick<Platform, 'keys'>;
 
 /** What an owner needs to name this vault the guardian of an account. */
 export interface OfferedCommitment {

@@ -4,7 +4,7 @@ import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import type { BudgetUse } from '../limits/budgets.ts';
-import { type SpentAttestation, spendAttestation } from '../verification/attestation.ts';
+import { type SpentAttestation, spendAttestation, unusedAttestation } from '../verification/attestation.ts';
 import { FINISH_TIME_MS, IS_OPEN, type Recovery, type RecoveryStatus } from './store.ts';
 
 /** A recovery that somebody asked for, or that the chain shows of another copy of the key; times are milliseconds. */
@@ -39,11 +39,11 @@ export function insertRecovery(
 ): readonly Statement[] {
   const { app, now, account, identifier } = recovery;
   const data = { account, identifier: masked(identifier) };
+  const isUnused = unusedAttestation(attestation);
   return [
     {
-      sql: `${INSERT} WHERE NOT ${SAME_KEY} AND ${use.room.sql}
-        AND NOT EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`,
-      args: { ...argsOf(recovery, null), ...use.room.args, signature: attestation.signature },
+      sql: `${INSERT} WHERE NOT ${SAME_KEY} AND ${use.room.sql} AND ${isUnused.sql}`,
+      args: { ...argsOf(recovery, null), ...use.room.args, ...isUnused.args },
     },
     spendAttestation(attestation, { sql: 'changes() = 1', args: {} }),
     ...use.spend,
@@ -56,11 +56,6 @@ export function insertRecovery(
       args: pick(argsOf(recovery, null), ['now', 'account', 'chain_id', 'key_x', 'key_y']),
     },
   ];
-}
-
-/** Whether an attestation is spent: one row if it is. */
-export function selectAttestationUse(signature: string): Statement {
-  return { sql: `SELECT 1 FROM attestation_uses WHERE signature = :signature`, args: { signature } };
 }
 
 /**
@@ -172,6 +167,24 @@ export function recallRecoveries(chainId: number, account: string, isStopped: bo
       WHERE account = :account AND chain_id = :chain_id AND (${IS_OPEN} OR :is_stopped = 1 AND ${IS_GIVEN_UP})`,
     args: { chain_id: chainId, account, is_stopped: Number(isStopped), now },
   };
+}
+
+/**
+ * Withdraws an account's recoveries by its address, and uses up the attestation: `rowsAffected` of the first is the
+ * verdict, 0 if that was used or nothing is open.
+ */
+export function withdrawRecoveries(
+  chainId: number,
+  account: string,
+  attestation: SpentAttestation,
+  now: number,
+): readonly Statement[] {
+  const { sql, args } = recallRecoveries(chainId, account, true, now);
+  const isUnused = unusedAttestation(attestation);
+  return [
+    { sql: `${sql} AND ${isUnused.sql}`, args: { ...args, ...isUnused.args } },
+    spendAttestation(attestation, { sql: 'changes() > 0', args: {} }),
+  ];
 }
 
 /** The condition for a call of a recovery: it is still as it was when it was looked at. */

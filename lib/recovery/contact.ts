@@ -10,6 +10,7 @@ import { verifyAssertion } from '../identity/passkey.ts';
 import { identifierHash, NO_HASH } from '../registration/challenge.ts';
 import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
+import { selectAttestationUse } from '../verification/attestation.ts';
 import { type AddressContext, openAddress } from './address.ts';
 import { type MailPreferences, selectContact, setContact } from './address-store.ts';
 import { contactChallenge } from './challenge.ts';
@@ -31,7 +32,8 @@ export interface ContactRequest {
 
 /**
  * Names the second address that hears of an account's recoveries, or removes it: by a proof of one of its keys. Returns
- * the address masked, null for none. Throws 403s of the attestation, 403 `proof_invalid`, 502 `rpc_error`.
+ * the address masked, null for none. Throws 403s of the attestation, `attestation_used`, 403 `proof_invalid`, 502
+ * `rpc_error`.
  */
 export async function nameContact(ctx: AddressContext, request: ContactRequest): Promise<string | null> {
   const { config, clock, db } = ctx;
@@ -55,10 +57,16 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   const isOwner = (await isUnchanged(ctx, account)) && (await isOwnerKey(ctx, account, { x, y }));
   if (!isOwner) throw proofInvalid('account', config);
   const key = address?.identifier.key ?? null;
+  const named = address && { identifier: address.identifier.key, attestation: address.authorization };
   const [before] = await db.read(selectContact(config.chainId, account));
-  const [set] = await db.write(setContact({ chainId: config.chainId, account }, key, request.preferences, expiresAt));
-  // The same proof again, or an older one than the last.
-  if (set?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
+  const where = { chainId: config.chainId, account };
+  const [set] = await db.write(...setContact(where, named ?? null, request.preferences, expiresAt));
+  if (set?.rowsAffected !== 1) {
+    const isUsed = named && (await db.read(selectAttestationUse(named.attestation.signature))).length > 0;
+    if (isUsed) throw new VaultError('attestation_used');
+    // The same proof again, or an older one than the last.
+    throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
+  }
   const former = String(before?.['identifier'] ?? '');
   if (former !== '' && former !== key)
     await tellFormer(ctx, account, former, mailPreferences(before, config.defaultLanguage));

@@ -12,9 +12,10 @@ import { lastLimitReached } from '../limits/limits.ts';
 import { identifierHash } from '../registration/challenge.ts';
 import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
+import { selectAttestationUse } from '../verification/attestation.ts';
 import { type AddressContext, openAddress, type ProvenAddress } from './address.ts';
 import { recoverChallenge } from './challenge.ts';
-import { insertRecovery, recallRecoveries, selectAttestationUse } from './change-store.ts';
+import { insertRecovery, recallRecoveries, withdrawRecoveries } from './change-store.ts';
 import { notePending } from './discover.ts';
 import { type Recovery, selectNewestOfKey, selectOpen, selectRecovery, toRecovery } from './store.ts';
 import { followDue } from './worker.ts';
@@ -176,12 +177,17 @@ async function waitUntilProposed(
 
 /**
  * Withdraws what is proposed for an account, by the address that may recover it: for who did not ask for it and has no
- * key. Throws as `startRecovery`, 404 `not_found` if nothing is open.
+ * key. Throws as `startRecovery`, 404 `not_found` if nothing is open, which leaves the attestation.
  */
 export async function stopRecovery(ctx: AddressContext, account: string, attestation: unknown): Promise<void> {
   const { config, clock, db } = ctx;
-  await notePending(ctx, account, await readOwned(ctx, account, openAddress(ctx, attestation)));
-  const [stopped] = await db.write(recallRecoveries(config.chainId, account, true, clock.now()));
-  if (stopped?.rowsAffected === 0) throw new VaultError('not_found');
+  const address = openAddress(ctx, attestation);
+  const { authorization } = address;
+  await notePending(ctx, account, await readOwned(ctx, account, address));
+  const [stopped] = await db.write(...withdrawRecoveries(config.chainId, account, authorization, clock.now()));
+  if (stopped?.rowsAffected === 0) {
+    const isUsed = (await db.read(selectAttestationUse(authorization.signature))).length > 0;
+    throw new VaultError(isUsed ? 'attestation_used' : 'not_found');
+  }
   await followDue(ctx);
 }

@@ -2,9 +2,16 @@ import { equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import { hmacDigest } from '../base/hmac.ts';
 import type { Identifier } from '../identity/identifier.ts';
+import type { Purpose } from '../identity/purpose.ts';
 
 // For other subjects' batches that spend attestations.
-export { freeAttestationIfChanged, type SpentAttestation, spendAttestation } from './store.ts';
+export {
+  freeAttestationIfChanged,
+  type SpentAttestation,
+  selectAttestationUse,
+  spendAttestation,
+  unusedAttestation,
+} from './store.ts';
 
 /**
  * A signed statement that an identifier is verified; times are ISO 8601, the signature is 0x-hex (specification
@@ -21,7 +28,7 @@ export interface Attestation {
 
 type Claims = Omit<Attestation, 'signature'>;
 
-/** Signs with the first key. `verifiedAt` is milliseconds, the lifetime seconds. */
+/** Signs with the first key, for one purpose. `verifiedAt` is milliseconds, the lifetime seconds. */
 export function signAttestation(
   keys: readonly Uint8Array[],
   {
@@ -29,7 +36,8 @@ export function signAttestation(
     verifiedAt,
     ttlSeconds,
     registrar,
-  }: { identifier: Identifier; verifiedAt: number; ttlSeconds: number; registrar: string },
+    purpose = 'registration',
+  }: { identifier: Identifier; verifiedAt: number; ttlSeconds: number; registrar: string; purpose?: Purpose },
 ): Attestation {
   const claims: Claims = {
     identifier: identifier.value,
@@ -38,20 +46,31 @@ export function signAttestation(
     expires_at: isoTime(verifiedAt + ttlSeconds * 1000),
     registrar,
   };
-  return { ...claims, signature: `0x${toHex(mac(keys[0] as Uint8Array, claims))}` };
+  return { ...claims, signature: `0x${toHex(mac(keys[0] as Uint8Array, LABELS[purpose], claims))}` };
 }
 
 /**
- * The attestation in `value` if its shape is right and its MAC matches one of the keys. Every key is tried, so the
- * time reveals nothing. The caller checks expiry, registrar and owner.
+ * The attestation in `value` if its shape is right and its MAC for the purpose matches one of the keys. Every key is
+ * tried, so the time reveals nothing. The caller checks expiry, registrar and owner.
  */
-export function openAttestation(keys: readonly Uint8Array[], value: unknown): Attestation | undefined {
+export function openAttestation(
+  keys: readonly Uint8Array[],
+  value: unknown,
+  purpose: Purpose = 'registration',
+): Attestation | undefined {
   const attestation = shapeOf(value);
   const signature = attestation && fromHex(attestation.signature.slice(2));
   if (!attestation || !signature) return undefined;
-  const matches = keys.map((key) => equalBytes(mac(key, attestation), signature));
+  const matches = keys.map((key) => equalBytes(mac(key, LABELS[purpose], attestation), signature));
   return matches.includes(true) ? attestation : undefined;
 }
+
+/** What the MAC of each purpose begins with, so that an attestation opens what its code was for, and nothing else. */
+const LABELS: Readonly<Record<Purpose, string>> = {
+  registration: 'vault/attestation/v1',
+  recovery: 'vault/attestation/recovery/v1',
+  credential: 'vault/attestation/credential/v1',
+};
 
 const MEMBERS = ['channel', 'expires_at', 'identifier', 'registrar', 'verified_at'] as const;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -76,7 +95,7 @@ function shapeOf(value: unknown): Attestation | undefined {
  * HMAC-SHA256 over a domain label and the RFC 8785 (JCS) form, which for five string members is their sorted JSON. The
  * next call overwrites it.
  */
-function mac(key: Uint8Array, claims: Claims): Uint8Array {
+function mac(key: Uint8Array, label: string, claims: Claims): Uint8Array {
   const members = MEMBERS.map((name) => `${JSON.stringify(name)}:${JSON.stringify(claims[name])}`);
-  return hmacDigest(key)(utf8(`vault/attestation/v1\0{${members.join(',')}}`));
+  return hmacDigest(key)(utf8(`${label}\0{${members.join(',')}}`));
 }

@@ -4,6 +4,7 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
+import type { Purpose } from '../identity/purpose.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import * as codes from './check-store.ts';
@@ -20,12 +21,13 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'
 /** The result of a check. */
 export type CodeVerdict = { readonly verified: true; readonly attestation: Attestation } | RefusedCheck;
 
-/** A code to check: the client that checks it, the challenge it may bring, and the app of its events. */
+/** A code to check: the client that checks it, the challenge and purpose it may bring, and the app of its events. */
 export interface CodeToCheck {
   readonly identifier: Identifier<ProvableChannel>;
   readonly code: string;
   readonly ip: string;
   readonly challenge?: string | undefined;
+  readonly purpose?: Purpose | undefined;
   readonly app: string;
 }
 
@@ -70,13 +72,13 @@ type Outcome = CodeVerdict | 'lost';
 async function checkOwn(
   ctx: Ctx,
   check: CodeToCheck,
-  { code, role, otherwise }: Target,
+  { code, role, isOther, otherwise }: Target,
   digest: string,
   now: number,
 ): Promise<Outcome> {
   const { identifier } = check;
   const guessed = codeDigest(ctx.keys.codePepper, identifier.key, code.id, check.code);
-  const right = equalText(guessed, digest) && !code.isDead;
+  const right = equalText(guessed, digest) && !code.isDead && !isOther;
   const spent = spentBy(ctx, check, code, now);
   const spend = codes.spendAttempt(spent, role, right);
   if (!right) {
@@ -88,14 +90,14 @@ async function checkOwn(
   }
   const verify = [markVerifiedIfChanged(identifier.key, now), emitCodeVerified(check.app, identifier, now)];
   const [result] = await ctx.db.write(spend, ...verify);
-  return result?.rows[0] ? verified(ctx, identifier, now) : 'lost';
+  return result?.rows[0] ? verified(ctx, check, code, now) : 'lost';
 }
 
 /** Spends the attempt before the provider is asked, so that concurrent checks never exceed a code's attempts. */
 async function checkWithProvider(
   ctx: Ctx,
   check: CodeToCheck,
-  { code, role, otherwise }: Target,
+  { code, role, isOther, otherwise }: Target,
   now: number,
 ): Promise<Outcome> {
   if (ctx.sms.kind !== 'verify') return NOTHING_SENT;
@@ -104,7 +106,8 @@ async function checkWithProvider(
   const [result] = await ctx.db.write(codes.spendAttempt(spentBy(ctx, check, code, now), role, false));
   const spent = result?.rows[0];
   if (!spent) return 'lost';
-  const answer = await ctx.sms.check(identifier.value, check.code);
+  // A code of another purpose is another service's: this one is not asked, or it would approve the code.
+  const answer = isOther ? 'pending' : await ctx.sms.check(identifier.value, check.code);
   if (answer === 'expired') return refused(EXPIRED);
   if (answer === 'exhausted') return refused(EXHAUSTED);
   const at = ctx.clock.now();
@@ -119,7 +122,7 @@ async function checkWithProvider(
     markVerifiedIfChanged(identifier.key, at),
     emitCodeVerified(app, identifier, at),
   );
-  return consumed?.rowsAffected === 1 ? verified(ctx, identifier, at) : 'lost';
+  return consumed?.rowsAffected === 1 ? verified(ctx, check, code, at) : 'lost';
 }
 
 function spentBy({ config }: Ctx, { identifier, ip }: CodeToCheck, { seq }: codes.StoredCode, now: number) {
@@ -152,12 +155,18 @@ function incorrect({ config }: Ctx, spent: Readonly<Record<string, unknown>> | u
   return { verified: false, message: 'Incorrect code', attemptsRemaining };
 }
 
-function verified({ config, keys }: Ctx, identifier: Identifier, at: number): CodeVerdict {
+function verified(
+  { config, keys }: Ctx,
+  { identifier }: CodeToCheck,
+  { purpose }: codes.StoredCode,
+  at: number,
+): CodeVerdict {
   const attestation = signAttestation(keys.attestation, {
     identifier,
     verifiedAt: at,
     ttlSeconds: config.attestationTtlSeconds,
     registrar: config.registrarDid,
+    purpose,
   });
   return { verified: true, attestation };
 }

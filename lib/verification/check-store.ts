@@ -1,6 +1,7 @@
 import { PASS_GUESSES_MAX, STRANGERS_CHECKS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { type EventRows, emitEvents } from '../events/emit.ts';
+import type { Purpose } from '../identity/purpose.ts';
 
 /**
  * Who checks a code: the `holder` of its challenge, the `asker` (the client that asked for it), or a `stranger`, who
@@ -12,6 +13,7 @@ export type CheckRole = 'holder' | 'asker' | 'stranger';
 export interface StoredCode {
   readonly seq: number;
   readonly id: string;
+  readonly purpose: Purpose;
   /** Null where the SMS provider keeps the code. */
   readonly digest: string | null;
   readonly attempts: number;
@@ -29,32 +31,36 @@ const IS_ALIVE = `CASE WHEN codes.by_pass IS NULL
   THEN coalesce((SELECT wrong_guesses FROM verifications WHERE identifier = codes.identifier), 0) < ${WRONG_GUESSES_MAX}
   ELSE coalesce((SELECT pass_guesses FROM codes AS passed WHERE passed.seq = codes.by_pass), 0) < ${PASS_GUESSES_MAX} END`;
 
-const COLUMNS = `seq, id, digest, attempts, strangers, expires_at, consumed_at, by_pass, NOT (${IS_ALIVE}) AS is_dead`;
+const COLUMNS = `seq, id, purpose, digest, attempts, strangers, expires_at, consumed_at, by_pass, NOT (${IS_ALIVE}) AS is_dead`;
 
-/** The newest code that somebody else may try: live, not sent with a pass and not bound, unless a provider keeps it. */
-const OTHERS_CODE = `SELECT 0 AS is_own, ${COLUMNS} FROM codes WHERE identifier = :identifier
+/**
+ * The newest code that somebody else may try: live, not sent with a pass and not bound, unless a provider keeps it. Of
+ * another purpose where there is none of this one: then the check spends a guess of it.
+ */
+const othersCode = (purpose: string) => `SELECT 0 AS is_own, ${COLUMNS} FROM codes WHERE identifier = :identifier
   AND consumed_at IS NULL AND expires_at > :now AND (digest IS NULL OR by_pass IS NULL AND bound = 0)
-  ORDER BY seq DESC LIMIT 1`;
+  ORDER BY purpose = ${purpose} DESC, seq DESC LIMIT 1`;
 
 const SELECT_BY_CLIENT = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
-    WHERE identifier = :identifier AND ip = :ip AND bound = 0 ORDER BY seq DESC LIMIT 1)
-  UNION ALL SELECT * FROM (${OTHERS_CODE})`;
+    WHERE identifier = :identifier AND ip = :ip AND purpose = :purpose AND bound = 0 ORDER BY seq DESC LIMIT 1)
+  UNION ALL SELECT * FROM (${othersCode(':purpose')})`;
 
-const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
-    WHERE identifier = :identifier AND id = :challenge)
-  UNION ALL SELECT * FROM (${OTHERS_CODE})`;
+const OF_CHALLENGE = 'FROM codes WHERE identifier = :identifier AND id = :challenge';
+const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} ${OF_CHALLENGE})
+  UNION ALL SELECT * FROM (${othersCode(`(SELECT purpose ${OF_CHALLENGE})`)})`;
 
-/** The codes to read: with a challenge its own, else the client's; and the newest that a stranger may try. */
+/** The codes to read: with a challenge its own, else the client's of the purpose; and the newest for strangers. */
 export interface CodesQuery {
   readonly identifier: string;
   readonly ip: string;
   readonly challenge: string | undefined;
+  readonly purpose: Purpose;
   readonly now: number;
 }
 
 /** The caller's own newest code and the newest that a stranger may try, which may be the same: read by `toCodes`. */
-export function selectCodes({ identifier, ip, challenge, now }: CodesQuery): Statement {
-  if (challenge === undefined) return { sql: SELECT_BY_CLIENT, args: { identifier, ip, now } };
+export function selectCodes({ identifier, ip, challenge, purpose, now }: CodesQuery): Statement {
+  if (challenge === undefined) return { sql: SELECT_BY_CLIENT, args: { identifier, ip, purpose, now } };
   return { sql: SELECT_BY_CHALLENGE, args: { identifier, challenge, now } };
 }
 
@@ -69,6 +75,7 @@ function toCode(row: Row): StoredCode {
   return {
     seq: Number(row['seq']),
     id: String(row['id']),
+    purpose: row['purpose'] as Purpose,
     digest: textOf(row, 'digest'),
     attempts: Number(row['attempts']),
     strangers: Number(row['strangers']),
@@ -97,7 +104,8 @@ const ROLES: Readonly<Record<CheckRole, { readonly set: string; readonly only: s
   holder: { set: '', only: '' },
   asker: {
     set: '',
-    only: ' AND seq = (SELECT max(seq) FROM codes WHERE identifier = :identifier AND ip = :ip AND bound = 0)',
+    only: ` AND seq = (SELECT max(seq) FROM codes AS newer WHERE newer.identifier = :identifier AND newer.ip = :ip
+      AND newer.purpose = codes.purpose AND newer.bound = 0)`,
   },
   stranger: { set: ', strangers = strangers + 1', only: ` AND strangers < ${STRANGERS_CHECKS_MAX}` },
 };

@@ -1,6 +1,7 @@
 import { type Cache, createCache } from '../base/lru-cache.ts';
 import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
+import type { Purpose } from '../identity/purpose.ts';
 import type { Platform } from '../platform.ts';
 import { type CheckRole, type StoredCode, selectCodes, toCodes } from './check-store.ts';
 
@@ -15,6 +16,8 @@ export interface RefusedCheck {
 export interface Target {
   readonly code: StoredCode;
   readonly role: CheckRole;
+  /** It is of another purpose than the check: not even the right code verifies. */
+  readonly isOther: boolean;
   readonly otherwise: RefusedCheck;
 }
 
@@ -44,18 +47,22 @@ interface Asked {
   readonly identifier: Identifier;
   readonly ip: string;
   readonly challenge?: string | undefined;
+  /** That of the challenge's code, else `registration`, where the check names none. */
+  readonly purpose?: Purpose | undefined;
 }
 
 /**
- * The code that a check is judged against: with a challenge the one it belongs to, else the client's own live one, else
- * the newest of anybody while the strangers' share lasts.
+ * The code that a check is judged against: with a challenge the one it belongs to, else the client's own live one of
+ * the purpose, else the newest of anybody while the strangers' share lasts.
  */
 export async function findCode(
   { config, db, strangers }: Ctx,
-  { identifier, ip, challenge }: Asked,
+  { identifier, ip, challenge, purpose: asked }: Asked,
   now: number,
 ): Promise<Target | { readonly refused: RefusedCheck }> {
-  const { own, others } = toCodes(await db.read(selectCodes({ identifier: identifier.key, ip, challenge, now })));
+  const query = { identifier: identifier.key, ip, challenge, purpose: asked ?? 'registration', now };
+  const { own, others } = toCodes(await db.read(selectCodes(query)));
+  const purpose = asked ?? own?.purpose ?? 'registration';
   const max = config.maxVerifyAttempts;
   const otherwise = own ? endedVerdict(own, now) : STRANGERS_VERDICT;
   // A provider keeps one code of a number, that of its newest send.
@@ -63,7 +70,12 @@ export async function findCode(
   if (isOwn) {
     if (own.attempts >= max)
       return { refused: { verified: false, message: 'Too many attempts', attemptsRemaining: 0 } };
-    return { code: own, role: challenge === undefined ? 'asker' : 'holder', otherwise };
+    return {
+      code: own,
+      role: challenge === undefined ? 'asker' : 'holder',
+      isOther: own.purpose !== purpose,
+      otherwise,
+    };
   }
   // A caller with a challenge is judged by its code alone, unless the provider has no code but the newest.
   const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
@@ -71,7 +83,7 @@ export async function findCode(
   const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);
   if (answered >= STRANGERS_CHECKS_MAX) return { refused: otherwise };
   strangers.set(others.seq, answered + 1);
-  return { code: others, role: 'stranger', otherwise };
+  return { code: others, role: 'stranger', isOther: others.purpose !== purpose, otherwise };
 }
 
 function isLive({ consumedAt, expiresAt }: StoredCode, now: number): boolean {

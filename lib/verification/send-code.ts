@@ -8,6 +8,7 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
+import type { Purpose } from '../identity/purpose.ts';
 import { type BudgetUse, useForSend } from '../limits/budgets.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { limitState } from '../limits/limits.ts';
@@ -35,6 +36,7 @@ export interface SentCode {
 /** A request for a code: the identifier, the client key that limits count under, and the app of its events. */
 export interface SendRequest {
   readonly identifier: Identifier<ProvableChannel>;
+  readonly purpose: Purpose;
   readonly ip: string;
   readonly app: string;
   /** The language of the message. */
@@ -84,7 +86,7 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
 function newCode(
   { keys, random, sms }: Ctx,
-  { identifier, ip, pass: given, isBound = false }: SendRequest,
+  { identifier, purpose, ip, pass: given, isBound = false }: SendRequest,
   now: number,
   lifetimeSeconds: number,
 ): { row: codes.NewCode; code: string | null; pass: string | null } {
@@ -96,6 +98,7 @@ function newCode(
     id,
     identifier: identifier.key,
     channel: identifier.channel,
+    purpose,
     ip,
     now,
     expiresAt: now + lifetimeSeconds * 1000,

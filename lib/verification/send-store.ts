@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
+import type { Purpose } from '../identity/purpose.ts';
 import { PASS_GRANT_MS } from './pass.ts';
 import {
   byPass,
@@ -21,6 +22,7 @@ export interface NewCode {
   readonly id: string;
   readonly identifier: string;
   readonly channel: string;
+  readonly purpose: Purpose;
   readonly ip: string;
   readonly now: number;
   readonly expiresAt: number;
@@ -174,9 +176,10 @@ function bound({ sql, names }: SendText, given: Record<string, Value>): Statemen
 
 /** Windows end with the newest of the sends, which came within a moment. */
 function sendsArgs(sends: readonly NewCode[], limits: SendLimits): Record<string, Value> {
-  const rows = sends.map(({ id, identifier, ip, now, expiresAt, digest, isBound, pass, givenPass }) => [
+  const rows = sends.map(({ id, identifier, purpose, ip, now, expiresAt, digest, isBound, pass, givenPass }) => [
     id,
     identifier,
+    purpose,
     ip,
     now,
     expiresAt,

@@ -81,6 +81,7 @@ function admits({ isSms, by }: SendKind): string {
 export const SEND_COLUMNS = [
   'id',
   'identifier',
+  'purpose',
   'ip',
   'sent_at',
   'expires_at',
@@ -104,10 +105,10 @@ export function insertText(kind: SendKind, room: string): SendText {
   return textOnce(
     `insert ${nameOf(kind)} ${room}`,
     () => `INSERT INTO codes
-    (id, identifier, channel, ip, sent_at, expires_at, digest, bound, pass, by_pass)
+    (id, identifier, channel, purpose, ip, sent_at, expires_at, digest, bound, pass, by_pass)
   WITH asked AS MATERIALIZED (${ASKED}),
   send AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY place) AS nth FROM asked AS send WHERE ${admits(kind)})
-  SELECT id, identifier, '${isSms ? 'sms' : 'email'}', ip, sent_at, expires_at,
+  SELECT id, identifier, '${isSms ? 'sms' : 'email'}', purpose, ip, sent_at, expires_at,
     ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${byPass(by)}`} FROM send WHERE ${room} ORDER BY nth`,
   );
 }

@@ -66,6 +66,16 @@ export function spendAttestation({ signature, expiresAt }: SpentAttestation, { s
   };
 }
 
+/** True of an attestation that nothing has used up. */
+export function unusedAttestation({ signature }: Pick<SpentAttestation, 'signature'>): Condition {
+  return { sql: 'NOT EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)', args: { signature } };
+}
+
+/** Whether an attestation is spent: one row if it is. */
+export function selectAttestationUse(signature: string): Statement {
+  return { sql: `SELECT 1 FROM attestation_uses WHERE signature = :signature`, args: { signature } };
+}
+
 /** Frees a spent attestation, if the statement before it in the batch changed a row and the condition holds. */
 export function freeAttestationIfChanged(signature: string, { sql, args }: Condition): Statement {
   return {

@@ -76,7 +76,7 @@ const KEPT: readonly (readonly [table: string, what: string, ms: number, put: (v
       DAY_MS + PASS_GRANT_MS,
       ({ db, clock }) => {
         const now = clock.now();
-        return db.write(insertCodes([{ ...code, now, expiresAt: now + 90_000 }], limits, ANY));
+        return db.write(insertCodes([{ ...code, purpose: 'registration', now, expiresAt: now + 90_000 }], limits, ANY));
       },
     ],
     [

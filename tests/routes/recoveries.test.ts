@@ -388,11 +388,21 @@ test('recoveries/cancellations: the owner of the address withdraws without a key
   const stop = (email: string) =>
     t.call('POST /api/recoveries/cancellations', { attestation: attest(t, email), smartAccount: owner.account });
   expect((await stop('mallory@example.com')).body.error).toBe('recovery_refused');
-  expect((await stop(owner.email)).status).toBe(202);
+  const attestation = attest(t, owner.email);
+  const same = () => t.call('POST /api/recoveries/cancellations', { attestation, smartAccount: owner.account });
+  expect((await same()).status).toBe(202);
+  expect((await same()).body.error).toBe('attestation_used');
+  // Whoever took it from that request starts nothing, either.
+  const stolen = await ask(recoveryBody(t, owner, createPasskey(), { attestation }));
+  expect(stolen.body.error).toBe('attestation_used');
   for (let i = 0; i < 3; i++) await later(20);
   expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'cancelled', final: true });
   expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 1, vetoed: 0 });
-  expect((await stop(owner.email)).body.error).toBe('not_found');
+  const unspent = attest(t, owner.email);
+  const late = { attestation: unspent, smartAccount: owner.account };
+  expect((await t.call('POST /api/recoveries/cancellations', late)).body.error).toBe('not_found');
+  // What had nothing to withdraw leaves it.
+  expect((await ask(recoveryBody(t, owner, createPasskey(), { attestation: unspent }))).status).toBe(202);
 });
 
 test('recoveries/contacts: a second address, set and removed by a key of the account', async () => {
@@ -400,7 +410,10 @@ test('recoveries/contacts: a second address, set and removed by a key of the acc
   const set = (body: object) => t.call('POST /api/recoveries/contacts', { ...body });
   const good = contactBody(t, owner.account, owner.passkey, 'friend@example.com');
   expect((await set(good)).body).toEqual({ ok: true, contact: 'f***@example.com' });
-  expect((await set(good)).body.error).toBe('proof_invalid');
+  expect((await set(good)).body.error).toBe('attestation_used');
+  const { attestation } = good;
+  const again = contactBody(t, owner.account, owner.passkey, 'friend@example.com', 550, undefined, attestation);
+  expect((await set(again)).body.error).toBe('attestation_used');
   expect((await set(contactBody(t, owner.account, createPasskey(), 'evil@example.com', 560))).body).toMatchObject({
     error: 'proof_invalid',
     reason: 'account',

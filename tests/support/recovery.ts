@@ -99,7 +99,7 @@ const EVENTS = {
   cancelled: '0xdf8aa1927c1c58300242ba4bb6ef5cf1e86441979f6caa9c1b68e8fcf06406ca',
 } as const;
 
-/** An attestation of an address, or of a number, as `POST /api/verify/check` answers it now. */
+/** An attestation of an address, or of a number, as `POST /api/verify/check` answers it now of a code for recovery. */
 export function attest({ clock }: Pick<TestVault, 'clock'>, address: string, channel: 'email' | 'sms' = 'email') {
   return signAttestation(createKeys(Hex.toBytes(`0x${VAULT_SECRET}`)).attestation, {
     identifier: parseIdentifier(channel, address),
@@ -107,6 +107,7 @@ export function attest({ clock }: Pick<TestVault, 'clock'>, address: string, cha
     verifiedAt: clock.now() - ++attested,
     ttlSeconds: 3_600,
     registrar: REGISTRAR_DID,
+    purpose: 'recovery',
   });
 }
 
@@ -204,8 +205,8 @@ export function contactBody(
   email?: string,
   expiresIn = 540,
   origin = t.url.replace('127.0.0.1', 'localhost'),
+  attestation = email === undefined ? undefined : attest(t, email),
 ) {
-  const attestation = email === undefined ? undefined : attest(t, email);
   const expiresAt = Math.floor(t.clock.now() / 1000) + expiresIn;
   const [x, y] = pointOf(passkey.key);
   const challenge = contactChallenge({

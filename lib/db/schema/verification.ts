@@ -1,11 +1,12 @@
 /** Codes that are sent and checked, and who proved an identifier. */
 export const VERIFICATION_TABLES: readonly string[] = [
-  // One row a send: the limits count it, and it holds the code's digest. An identifier's newest row is its live code.
+  // One row a send: the limits count it, and it holds the code's digest. Each purpose has a newest code of its own.
   `CREATE TABLE codes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
     identifier TEXT NOT NULL,
     channel TEXT NOT NULL,
+    purpose TEXT NOT NULL DEFAULT 'registration',
     ip TEXT NOT NULL,
     sent_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,

@@ -107,12 +107,13 @@ const code = {
   id: 'c',
   identifier: 'email:a@b.de',
   channel: 'email',
+  purpose: 'registration',
   ip: IP,
   digest: null,
   ...NO_PASS,
   now,
   expiresAt: now + 1,
-};
+} as const;
 const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
 const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };

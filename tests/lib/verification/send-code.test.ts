@@ -26,7 +26,8 @@ const vars = {
 const lifeMs = EMAIL_CODE_EXPIRY_SECONDS * 1000;
 const IP = '203.0.113.7';
 const mailTo = (name: string) => parseIdentifier('email', `${name}@example.com`);
-const mail = (name: string) => ({ identifier: mailTo(name), ip: IP, app: 'default', language: 'en' });
+const mail = (name: string) =>
+  ({ identifier: mailTo(name), purpose: 'registration', ip: IP, app: 'default', language: 'en' }) as const;
 
 function tallyOf(words: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};

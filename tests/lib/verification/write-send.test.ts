@@ -58,6 +58,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
       id,
       identifier: `email:${n}@example.com`,
       channel: 'email',
+      purpose: 'registration',
       ip,
       now,
       expiresAt: now + 1,
