@@ -27,6 +27,17 @@ async function open(handle: string, invite?: string): Promise<number> {
   return (await fetch(`${program.url}/api/sessions`, { method: 'POST', headers, body })).status;
 }
 
+async function register(handle: string, invite: string): Promise<number> {
+  const identity = { identifier: handle, channel: 'handle', did: `did:key:z${handle}`, invite };
+  const onChain = {
+    credentialId: Buffer.from(handle.padEnd(16, '.')).toString('base64url'),
+    txHash: `0x${'1'.repeat(64)}`,
+  };
+  const headers = { 'Content-Type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify({ ...identity, ...onChain }) };
+  return (await fetch(`${program.url}/api/dids`, init)).status;
+}
+
 test('the commands of docs/admission.md: the vault that runs takes the invite at once, until it is revoked', async () => {
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(DOCUMENT) ?? [];
   const [many = '', own = '', list = '', revoke = ''] = block
@@ -41,6 +52,7 @@ test('the commands of docs/admission.md: the vault that runs takes the invite at
   ]);
   const [token = ''] = made.out.split('\n');
   expect(await open('visitor', token)).toBe(200);
+  expect(await register('visitor', token)).toBe(200);
   expect((await run(own)).out).toContain('2  live  0 of 1 used  a***@example.com');
   expect((await run(list)).out.split('\n')[1]).toContain('1  live  1 of 5 used');
   const revoked = await run(revoke.replace(/\d+$/, '1'));

@@ -125,7 +125,7 @@ describe.each(PLACES)('two processes on $name', ({ open }) => {
     expect(tally(sends)).toEqual({ 429: TIMES });
   });
 
-  test('200 concurrent sessions and registrations by an invite for 3 are exactly 3', async () => {
+  test('200 concurrent registrations by an invite for 3 are exactly 3; sessions beside take nothing of it', async () => {
     if (!place) return;
     await stop();
     await start({ REGISTRATION: 'invite', MAX_REGISTRATIONS_PER_IP: '1000', RATE_LIMIT_WRITES_PER_IP: '100000' });
@@ -145,7 +145,7 @@ describe.each(PLACES)('two processes on $name', ({ open }) => {
       storm('/api/dids', '203.0.113.6', (n) => ({ ...guest(n + TIMES), ...onChain(n) })),
     ]);
     const all = [...sessions, ...registrations];
-    expect(tally(all)).toEqual({ 200: 3, 403: 2 * TIMES - 3 });
+    expect(tally(registrations)).toEqual({ 200: 3, 403: TIMES - 3 });
     expect(new Set(all.filter(({ status }) => status === 403).map(({ body }) => body['error']))).toEqual(
       new Set(['invite_invalid']),
     );
