@@ -50,6 +50,8 @@ const CODES: { readonly [Code in ErrorCode]?: number } = {
   method_refused: -32601,
   invalid_params: -32602,
   sponsorship_refused: -32501,
+  // EIP-1474: transaction rejected.
+  sender_not_served: -32003,
   // ERC-7769: the paymaster is throttled.
   sponsor_limit_reached: -32504,
   internal_error: -32603,

@@ -63,6 +63,11 @@ export const REFUSALS = {
     remedy:
       '`reason` names the function and the contract, or the bound. Operator: `SPONSOR_CALLS` adds calls, and a chain that is dearer than Base needs a higher `SPONSOR_MAX_FEE`.',
   },
+  sender_not_served: {
+    status: 403,
+    cause: 'The bundler of this vault takes user operations of its own accounts alone (`BUNDLER_SENDERS=own`).',
+    remedy: 'Send it to a bundler of your own. Operator: `BUNDLER_SENDERS=any` takes those of everybody.',
+  },
   path_not_allowed: {
     status: 403,
     cause: 'The index of the chain answers a few questions, and no other paths or parameters.',

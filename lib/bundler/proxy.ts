@@ -8,6 +8,7 @@ import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
 import { sponsor } from './sponsor.ts';
+import { isOwnSender } from './sponsorship.ts';
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly predict: PredictAddress;
@@ -29,7 +30,7 @@ export function readId(message: unknown): CallId | undefined {
 /**
  * Forwards one JSON-RPC request of a client to the bundler, rebuilt from its checked parts. Throws `invalid_request`,
  * `invalid_params`, `method_refused`, `sponsorship_refused`, `sponsor_limit_reached`, `bundler_error`,
- * `bundler_timeout`, `bundler_not_configured`, `rpc_error`.
+ * `bundler_timeout`, `bundler_not_configured`, `sender_not_served`, `rpc_error`.
  */
 export async function callBundler(
   ctx: Ctx,
@@ -43,9 +44,10 @@ export async function callBundler(
   if (!bundler) throw new VaultError('bundler_not_configured');
   if (userOperation && isSponsorship(method)) return sponsor({ ...ctx, bundler }, { ...call, userOperation }, client);
   const ask = () => bundler.call(method, params, timeoutMs);
-  if (userOperation && method === 'eth_sendUserOperation')
-    return sendRecorded(ctx, userOperation, { app, client }, ask);
-  return ask();
+  if (!userOperation || method !== 'eth_sendUserOperation') return ask();
+  if (ctx.config.bundlerSenders === 'own' && !(await isOwnSender(ctx, userOperation)))
+    throw new VaultError('sender_not_served', { extra: { kind: 'sender_not_served' } });
+  return sendRecorded(ctx, userOperation, { app, client }, ask);
 }
 
 /** The method is checked first, so that no other error reveals anything about a method that is not allowed. */

@@ -18,6 +18,12 @@ export const UPSTREAM_SETTINGS = {
     '',
     { example: 'example_estimateFees', needs: 'BUNDLER_URL' },
   ),
+  BUNDLER_SENDERS: plain(
+    'whose user operations are sent to the bundler: `any`, or `own`, accounts of the configured factories alone',
+    parse.oneOf('any', 'own'),
+    'any',
+    { needs: 'BUNDLER_URL' },
+  ),
   SPONSOR_CONTEXT: plain(
     'JSON object that the paymaster gets with every pm_* call, such as {"sponsorshipPolicyId":"…"}',
     parse.unsetOr(parse.jsonObject),

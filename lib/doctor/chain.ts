@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import { createMetrics } from '../base/metrics.ts';
 import { once } from '../base/once.ts';
+import { isPublicHost } from '../base/public-address.ts';
 import { createBundler } from '../bundler/client.ts';
 import { ACCOUNT_KINDS } from '../chain/account.ts';
 import { factoryOf } from '../chain/account-factory.ts';
@@ -145,7 +146,8 @@ function isAnswering({ config, rpc }: Pick<ExaminedChain, 'config' | 'rpc'>): Pr
   );
 }
 
-async function checkBundler(outside: Outside, { entryPointAddress }: Config, url: string): Promise<readonly Finding[]> {
+async function checkBundler(outside: Outside, config: Config, url: string): Promise<readonly Finding[]> {
+  const { entryPointAddress, bundlerSenders } = config;
   const outcome = await createBundler({ ...outside, url }).call('eth_supportedEntryPoints', [], UPSTREAM_TIMEOUT_MS);
   if ('error' in outcome) throw new Error(`it answers with an error: ${outcome.error.message}`);
   const supported = Array.isArray(outcome.result) ? outcome.result.map((one) => String(one).toLowerCase()) : [];
@@ -157,8 +159,15 @@ async function checkBundler(outside: Outside, { entryPointAddress }: Config, url
         'use a bundler that does, or another entry point',
       ),
     ];
-  return [ok('bundler', 'answers and supports the entry point')];
+  const works = ok('bundler', 'answers and supports the entry point');
+  return bundlerSenders === 'any' && !isPublicHost(new URL(url).hostname)
+    ? [works, warn('bundler', UNSAFE, SAFE)]
+    : [works];
 }
+
+const UNSAFE =
+  'it is on this machine or network, and anybody may send to it: where it allows what ERC-7562 forbids, strangers make its key pay for operations that fail, again and again';
+const SAFE = 'run it in safe mode or take a provider, or set BUNDLER_SENDERS=own (docs/operating.md)';
 
 async function checkIndexer(outside: Outside, { chainId }: Config, url: string): Promise<readonly Finding[]> {
   const answer = (await createAskIndexer({ ...outside, url })('health', {})) as { ok?: unknown; chain?: unknown };

@@ -13,6 +13,9 @@ export function networkChecks(examined: Examined): readonly DoctorCheck[] {
   const { config } = examined;
   return [
     { name: 'origin', remedy: '', run: () => checkOrigin(examined) },
+    ...(config.appOrigins.length === 0
+      ? []
+      : [{ name: 'origin', remedy: '', run: () => checkWriters(config) } as const]),
     { name: 'proxies', remedy: '', run: () => checkProxies(examined) },
     ...(config.registerRedirects.length === 0
       ? []
@@ -45,6 +48,19 @@ async function checkOrigin({ config: { baseUrl }, ...outside }: Examined): Promi
     const trouble = troubleOf(error, remedy);
     return [warn('origin', `nothing answers at ${baseUrl}: ${trouble.text}`, trouble.remedy)];
   }
+}
+
+/** Which pages may POST: any may, until somebody lists them. */
+function checkWriters({ allowedOrigins, appOrigins }: Config): readonly Finding[] {
+  if (allowedOrigins.length > 0) return [ok('origin', 'only pages of BASE_URL and ALLOWED_ORIGINS may POST')];
+  const pages = appOrigins.filter((origin) => origin.startsWith('http')).join(',');
+  return [
+    warn(
+      'origin',
+      'pages of any origin may POST, and use up the codes of who visits them',
+      `set ALLOWED_ORIGINS to the pages that you know, such as ${pages || 'BASE_URL alone'}`,
+    ),
+  ];
 }
 
 /** The page for apps: who could not be registered there. */

@@ -414,7 +414,10 @@ describe('the chain', () => {
     expect(told(findings, 'bundler')).toEqual([expect.stringContaining('fail does not support ENTRY_POINT_ADDRESS')]);
     expect(told(findings, 'indexer')).toEqual(['fail is one of chain 1']);
     const well = await check({ ...ONLY_OURS, ENTRY_POINT_ADDRESS: `0x${'34'.repeat(20)}`, BUNDLER_URL: upstream.url });
-    expect(told(well, 'bundler')).toEqual(['ok answers and supports the entry point']);
+    const works = 'ok answers and supports the entry point';
+    expect(told(well, 'bundler')).toEqual([works, expect.stringContaining('warn it is on this machine or network')]);
+    const vars = { ...ONLY_OURS, ENTRY_POINT_ADDRESS: `0x${'34'.repeat(20)}`, BUNDLER_URL: upstream.url };
+    expect(told(await check({ ...vars, BUNDLER_SENDERS: 'own' }), 'bundler')).toEqual([works]);
     await upstream.stop();
   });
 });
@@ -661,6 +664,18 @@ describe('the network', () => {
       expect.stringContaining('skipped not tried'),
     ]);
     expect(told(await check({}), 'origin')).toEqual([expect.stringContaining('only this machine can reach')]);
+  });
+
+  test('recommends ALLOWED_ORIGINS where APP_ORIGINS is set', async () => {
+    const apps = { APP_ORIGINS: `https://app.example,android:apk-key-hash:${'a'.repeat(43)}` };
+    const advice = async (vars: Record<string, string>) =>
+      told(await check(vars), 'origin').filter((line) => line.includes('POST'));
+    expect(await advice({})).toEqual([]);
+    expect(await advice(apps)).toEqual([expect.stringContaining('warn pages of any origin may POST')]);
+    expect((await check(apps)).find(({ text }) => text.includes('POST'))?.remedy).toContain('https://app.example');
+    expect(await advice({ ...apps, ALLOWED_ORIGINS: 'https://app.example' })).toEqual([
+      'ok only pages of BASE_URL and ALLOWED_ORIGINS may POST',
+    ]);
   });
 
   test('says who could not sign up at /register', async () => {

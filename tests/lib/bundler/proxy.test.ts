@@ -277,3 +277,46 @@ describe('SPONSOR_DAILY_MAX', () => {
     expect(await t.rows('SELECT * FROM sponsorships')).toEqual([]);
   });
 });
+
+describe('BUNDLER_SENDERS', () => {
+  const SIGNED = {
+    ...CHEAP_GAS,
+    callGasLimit: '0x1',
+    verificationGasLimit: '0x1',
+    preVerificationGas: '0x1',
+    signature: '0x',
+  };
+  const send = (operation: object, to: TestVault) => ask({ ...operation, ...SIGNED }, 'eth_sendUserOperation', to);
+  const forwarded = () => askedBy('eth_sendUserOperation').length;
+  /** Succeeds in validation where the gas price is 0, as in a simulation, and fails where it is not (M4). */
+  const FREE_RIDER = { sender: `0x${'f4'.repeat(20)}`, nonce: '0x0', callData: '0x' };
+
+  test('own: an operation of anybody’s contract is not sent, so that the executor pays for none', async () => {
+    const own = await startVault({ ...settings(), BUNDLER_SENDERS: 'own' });
+    await chain.rpc('anvil_setCode', [FREE_RIDER.sender, '0x3a600a57600160005260206000f35b60006000fd']);
+    for (const operation of [
+      FREE_RIDER,
+      { ...FREE_RIDER, factory: contracts.didRegistry, factoryData: '0x' },
+      { ...draft(alice), sender: FREE_RIDER.sender },
+      { sender: alice.address, nonce: '0x0', callData: '0x' },
+    ]) {
+      const { status, body } = await send(operation, own);
+      const error = { code: -32003, message: 'sender_not_served', data: { kind: 'sender_not_served' } };
+      expect([status, body]).toEqual([200, { jsonrpc: '2.0', id: 1, error }]);
+    }
+    expect(forwarded()).toBe(0);
+    await own.stop();
+  });
+
+  test('own: accounts that a factory creates in the operation, or has created, are sent', async () => {
+    const own = await startVault({ ...settings(), BUNDLER_SENDERS: 'own' });
+    expect((await send(draft(alice), own)).body.error).toBeUndefined();
+    await own.stop();
+    expect(forwarded()).toBe(1);
+  });
+
+  test('any: everybody’s are sent', async () => {
+    expect((await send(FREE_RIDER, t)).body.error).toBeUndefined();
+    expect(forwarded()).toBe(1);
+  });
+});
