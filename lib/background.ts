@@ -12,7 +12,7 @@ import { noteTime } from './db/clocks.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
-import { recallLateAccounts } from './holders/keys-store.ts';
+import { CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holders.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
@@ -22,6 +22,7 @@ import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { sweepMinutes } from './monitoring/store.ts';
+import { createMover } from './moves/move.ts';
 import { PAYMENTS, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch } from './payments/watch.ts';
 import { createRetention } from './person/retention.ts';
@@ -83,6 +84,7 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
   return {
     confirmations: confirmRegistrations,
     keys: createLooker(),
+    moves: whileTimeIsSure(createMover()),
     relay: relayQueued,
     ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
     handles: createSessionAsker(),
@@ -204,6 +206,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     markLostCodes(now),
     sweepCodes(now),
     sweepGrants(now),
+    sweepChallenges(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),
     ...sweepGuesses(now),
@@ -228,7 +231,17 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
 
 /** Makes due again what a process whose clock was ahead has put off. */
 function recallLate({ config }: Context, now: number): readonly Statement[] {
-  const queues = [CHECKS, TAKEOVER_NOTICES, ASKS, PAYMENTS, SPONSORSHIPS, RECOVERIES, RECOVERY_NOTICES, DELIVERIES];
+  const queues = [
+    CHECKS,
+    TAKEOVER_NOTICES,
+    ASKS,
+    PAYMENTS,
+    SPONSORSHIPS,
+    RECOVERIES,
+    RECOVERY_NOTICES,
+    DELIVERIES,
+    CHALLENGES,
+  ];
   return [
     ...queues.map((queue) => queue.recallLate(now)),
     recallLateRelays(config.chainId, now),

@@ -25,6 +25,7 @@ export const RELAY_DAILY_MAX = 100;
 export const SPONSOR_DAILY_MAX = 1_000;
 export const RECOVERIES_DAILY_MAX = 20;
 export const SESSION_TTL_SECONDS = 86_400;
+export const ADDRESS_MOVE_HOURS = 72;
 export const REGISTRATIONS_PER_IP_WINDOW_SECONDS = 2_592_000;
 
 /** One-time codes. */

@@ -8,6 +8,7 @@ import type { RegistrationSubject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
+import { readMovesAt } from '../lib/registration/waiting.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import { DidRecord, Registered, RegistrationSubmitted } from './answers/registrations.ts';
 import {
@@ -110,7 +111,7 @@ export const didRoutes = [
       };
       await recordRegistration(ctx, recording, { ip: client, app, spend: spendProxy });
       const { value, channel } = subject.identifier;
-      return json({ ok: true, identifier: value, channel, txHash });
+      return json({ ok: true, identifier: value, channel, txHash, ...(await waitingOf(ctx, subject)) });
     },
   }),
 
@@ -155,8 +156,14 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
   const relaying = { ...subject, smartAccount, key: { x, y, salt }, proof, attestation };
   const { txHash, status } = await relayRegistration({ ...ctx, relay }, relaying, { ip: client, app });
   const { value, channel } = subject.identifier;
-  const body = { ok: true, identifier: value, channel, txHash, status };
+  const body = { ok: true, identifier: value, channel, txHash, status, ...(await waitingOf(ctx, subject)) };
   return json(body, { status: status === 'confirmed' ? 200 : 202 });
+}
+
+/** What an answer adds where the address belongs to another DID, whose holder has a passkey. */
+async function waitingOf(ctx: Context, { identifier, did }: RegistrationSubject) {
+  const movesAt = await readMovesAt(ctx, identifier, did);
+  return movesAt === undefined ? {} : { holds: false, moves_at: movesAt };
 }
 
 /** Throws 400 for what has the wrong form. */

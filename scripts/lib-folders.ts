@@ -73,6 +73,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
       'verification',
     ],
   },
+  moves: {
+    about: 'addresses that go to another DID after a while, as their holders have a passkey',
+    may: [...GROUND, 'chain', 'holders', 'registration'],
+  },
   'authorization-codes': {
     about: 'codes that apps exchange for who signed up at `/register`',
     may: [...GROUND, 'registration'],

@@ -690,6 +690,7 @@ export type DidRecord = {
   readonly pubKeyX: Hash | null;
   readonly pubKeyY: Hash | null;
   readonly signed?: { readonly authenticatorData: string; readonly clientDataHash: string; readonly signature: string };
+  readonly moves_at?: string;
   readonly registeredAt: Time;
   readonly checkedAt: Time | null;
 };
@@ -700,6 +701,8 @@ export type Registered = {
   readonly identifier: string;
   readonly channel: Channel;
   readonly txHash: Hash;
+  readonly holds?: false;
+  readonly moves_at?: string;
   readonly status?: 'confirmed';
 };
 
@@ -775,6 +778,8 @@ export type RegistrationSubmitted = {
   readonly identifier: string;
   readonly channel: Channel;
   readonly txHash: Hash;
+  readonly holds?: false;
+  readonly moves_at?: string;
   readonly status: 'submitted';
 };
 

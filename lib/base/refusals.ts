@@ -146,7 +146,7 @@ export const REFUSALS = {
     status: 409,
     cause: 'Another DID holds the address, another session has it, or the handle leads elsewhere on-chain.',
     remedy:
-      'Of an address: prove it by a code and send a `proof`; it moves when that registration is final. Of a handle: choose another.',
+      'Of an address: prove it by a code and send a `proof`; it moves when that registration is final, or ADDRESS_MOVE_HOURS later if its holder has a passkey. After `retry_after` seconds, where the answer has that. Of a handle: choose another.',
   },
   did_taken: {
     status: 409,

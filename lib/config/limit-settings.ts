@@ -20,6 +20,12 @@ export const LIMIT_SETTINGS = {
     'how long a session counts as a registration of its IP, in seconds; 0 is for good',
     limit.REGISTRATIONS_PER_IP_WINDOW_SECONDS,
   ),
+  ADDRESS_MOVE_HOURS: count(
+    'hours after which an address whose holder has a passkey goes to another DID that has proven it',
+    limit.ADDRESS_MOVE_HOURS,
+    0,
+    720,
+  ),
   MAX_VERIFY_ATTEMPTS: count('checks per code', limit.MAX_VERIFY_ATTEMPTS, 1),
   EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
   RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),

@@ -130,6 +130,17 @@ export const EVENTS = {
     description: 'a later, proven registration of another DID took its address; it keeps DID and credential',
     data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
   },
+  'registration.challenged': {
+    channel: 'credentials',
+    description: 'another DID has proven an address whose holder has a passkey: it moves after a while',
+    data: ['identifier', 'channel', 'did'],
+  },
+  'registration.challenge_ended': {
+    channel: 'credentials',
+    description:
+      '`by`: the `holder` has renewed or `released` it, another DID `replaced` it, it `moved`, or it `failed`',
+    data: ['identifier', 'channel', 'did', 'by'],
+  },
   'registration.restored': {
     channel: 'credentials',
     description: 'the registration that took its address failed or was undone: it has the address again',

@@ -1,5 +1,31 @@
 // For the batches that change registrations, or what is known of their controllers' keys.
 export {
+  CHALLENGES,
+  clearChallenge,
+  endLeased,
+  judgeChallenge,
+  type LeasedChallenge,
+  openChallenge,
+  putOffChallenge,
+  selectChallenge,
+  selectUnopened,
+  sweepChallenges,
+} from './challenge-queue-store.ts';
+export {
+  type AwaitedMove,
+  barUndone,
+  IS_KEPT_OUT,
+  isChallengerOf,
+  isSlow,
+  KEPT_OUT_TO,
+  MAY_TAKE,
+  selectAwaitedMove,
+  toAwaitedMove,
+  WAITS,
+  withdrawChallengers,
+  withdrawWaiting,
+} from './challenge-store.ts';
+export {
   type AccountKeys,
   askSoon,
   beginLooks,
@@ -10,6 +36,7 @@ export {
   type KnownKeys,
   type LeasedAccount,
   leaseDueAccounts,
+  recallLateAccounts,
   recheckKeys,
   rememberKeys,
   selectAccountKeys,

@@ -1,6 +1,8 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
 import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
+import { recallChallenges } from './challenge-queue-store.ts';
+import { isSlow, WAITS } from './challenge-store.ts';
 
 // Who holds an identifier, and where a credential leads: a function of the registrations and their controllers' keys,
 // computed again by each batch that changes one. Nothing remembers a displacement, so a registration that fails gives
@@ -16,6 +18,9 @@ export function settleHolders(of: Condition, now: number): readonly Statement[] 
   const sql = settlementOf(of.sql);
   const timed = { ...of.args, now };
   return [
+    { sql: sql.wait, args: of.args },
+    { sql: sql.clear, args: of.args },
+    recallChallenges({ sql: sql.named, args: of.args }, now),
     emitEvents(sql.news, timed),
     { sql: sql.release, args: timed },
     { sql: sql.hold, args: of.args },
@@ -37,6 +42,8 @@ const OF_ACCOUNT = `status <> 'failed' AND (controller = :account
   OR id IN (SELECT registration_id FROM relays WHERE relays.controller = :account))`;
 
 interface Settlement {
+  readonly wait: string;
+  readonly clear: string;
   readonly news: readonly EventRows[];
   readonly release: string;
   readonly hold: string;
@@ -59,6 +66,14 @@ function createSettlement(of: string): Settlement {
   const named = `identifier IN (SELECT identifier FROM registrations WHERE ${of})`;
   const credentials = `credential_id IN (SELECT credential_id FROM registrations WHERE ${of})`;
   return {
+    // Later than the holder, final and proven: it would hold the address now if it did not have to wait.
+    wait: `UPDATE registrations SET waits = ${WAITS} WHERE waits = 0 AND status <> 'failed' AND lost IS NULL
+      AND channel <> 'handle' AND final = 1 AND proof_key IS NOT NULL AND holds = 0 AND ${named}
+      AND EXISTS (SELECT 1 FROM registrations AS holder WHERE holder.identifier = registrations.identifier
+        AND holder.holds = 1 AND holder.id < registrations.id AND holder.did <> registrations.did)`,
+    clear: `UPDATE registrations SET waits = 0 WHERE waits = ${WAITS} AND ${named}
+      AND NOT EXISTS (SELECT 1 FROM registrations AS held WHERE held.id = ${RIGHTFUL} AND ${isSlow('held')}
+        AND held.did <> registrations.did)`,
     news: newsOf(named),
     // The address hears of it when another DID takes it.
     release: `UPDATE registrations SET holds = 0,
@@ -95,10 +110,14 @@ export function selectIsRegistered(account: string): Statement {
   };
 }
 
-/** A final, proven registration of an address or a number holds it, the newest first; else the earliest live one. */
+/**
+ * A final, proven registration of an address or a number that does not wait holds it, the newest first; else the
+ * earliest live one.
+ */
 const RIGHTFUL = `(SELECT id FROM registrations AS one WHERE one.identifier = registrations.identifier
   AND one.status <> 'failed' AND one.lost IS NULL ORDER BY
-    CASE WHEN one.final = 1 AND one.proof_key IS NOT NULL AND one.channel <> 'handle' THEN one.id END DESC, one.id
+    CASE WHEN one.final = 1 AND one.proof_key IS NOT NULL AND one.channel <> 'handle' AND one.waits <> ${WAITS}
+      THEN one.id END DESC, one.id
   LIMIT 1)`;
 
 /** True of a live holder whose identifier goes to a later registration of another DID. */

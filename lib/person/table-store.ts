@@ -73,6 +73,14 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     where: `id IN ${REGISTRATIONS_OF}`,
     key: 'id',
   },
+  challenges: {
+    about: 'that another DID has proven the address while its holder has a passkey',
+    kept: '90 days after it ended',
+    erasure: 'removed',
+    why: 'who was refused may claim the address again',
+    where: OF_IDENTIFIERS,
+    key: 'id',
+  },
   credentials: {
     about: 'where the passkey leads',
     kept: 'for good',

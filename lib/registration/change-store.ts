@@ -1,6 +1,6 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { beginLooks, rememberKeys, settleHolders } from '../holders/holders.ts';
+import { barUndone, beginLooks, rememberKeys, settleHolders } from '../holders/holders.ts';
 import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 import type { Registration } from './store.ts';
@@ -199,6 +199,7 @@ export function undoRegistration(id: number, now: number): readonly Statement[] 
       sql: `UPDATE registrations SET status = 'failed', failure = 'undone', next_check_at = NULL WHERE ${live}`,
       args: { id },
     },
+    ...barUndone(id, now),
     ...settleHolders(siblings({ id }), now),
   ];
 }

@@ -3,12 +3,20 @@ import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { DAY_MS } from '../base/clock.ts';
 import { argsIn, fewerThan, type Statement, type Value } from '../db/database.ts';
 import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
-import { type EventRows, emitEvents, maskedIdentifier, registrationRows, sessionRows } from '../events/emit.ts';
-import { type AccountKeys, CREDENTIAL_ANSWER, openCredential, rememberKeys } from '../holders/holders.ts';
+import { emitEvents } from '../events/emit.ts';
+import {
+  type AccountKeys,
+  CREDENTIAL_ANSWER,
+  IS_KEPT_OUT,
+  KEPT_OUT_TO,
+  openCredential,
+  rememberKeys,
+} from '../holders/holders.ts';
 import { type SessionShare, SITE_HAS_ROOM, SITE_ROOM } from '../limits/session-share.ts';
 import { queueRelay } from '../relay/requests.ts';
 import { EARLIEST_LAPSE, ipWindow, openClaimedSession, SESSION_COUNTS, SESSION_IS_LIVE } from '../sessions/sessions.ts';
 import { spendAttestation } from '../verification/attestation.ts';
+import { IS_NEW, NEWS, PROVEN_NEWS } from './claim-news-store.ts';
 import { RELAY_FULL, RELAY_SINCE } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
@@ -49,10 +57,10 @@ export interface NewClaim extends RegistrationClaim {
 /**
  * One batch that writes the claim or changes nothing. The first statement admits it under the holder's fence, and its
  * `rowsAffected` is the verdict. The others act only on that admission: they write the claim, spend its attestation,
- * queue its relay, and if nobody holds the identifier, open, take over and link its session. The last selects what
- * refused. A claim never changes what another one holds: that waits for its final block.
+ * queue its relay, and if nobody holds the identifier, open, take over and link its session; so must `also`. The last
+ * selects what refused. A claim never changes what another one holds: that waits for its final block.
  */
-export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[] {
+export function insertClaim(claim: NewClaim, fence: Fence, also: readonly Statement[] = []): readonly Statement[] {
   const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
   const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
   const { attestation, relay, admission, share, now } = claim;
@@ -70,6 +78,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
     emitEvents(news, argsIn(args, emitEvents(news, {}).sql)),
     openClaimedSession(session, change(`EXISTS (SELECT 1 FROM registrations WHERE ${IS_NEW} AND holds = 1)`)),
     ...(relay ? [queueRelay({ ...relay, didHash: claim.didHash }, change(IS_NEW), now)] : []),
+    ...also,
     selectClaimRefusal(claim),
   ];
 }
@@ -77,7 +86,7 @@ export function insertClaim(claim: NewClaim, fence: Fence): readonly Statement[]
 /** Selects what would refuse the claim now: each reason as a column, and when the full limits have room again. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
   const columns = Object.entries(reasonsOf(claim)).map(([reason, sql]) => `(${sql}) AS ${reason}`);
-  const sql = `SELECT ${[...columns, RESETS, ...(claim.relay ? [RELAY_SINCE] : [])].join(', ')}`;
+  const sql = `SELECT ${[...columns, RESETS, KEPT_OUT_TO, ...(claim.relay ? [RELAY_SINCE] : [])].join(', ')}`;
   return { sql, args: argsIn(claimArgs(claim), sql) };
 }
 
@@ -92,10 +101,6 @@ const INSERT_REGISTRATION = `INSERT INTO registrations (identifier, app, channel
     CASE WHEN :channel = 'handle' AND ${IS_CLAIMED} THEN :ip END, 'submitted', :now, :now, :next_check_at
   WHERE ${IS_ADMITTED}`;
 
-/** The row just written: live claims of an identifier are written under its lock. */
-const IS_NEW = `id = (SELECT max(id) FROM registrations WHERE identifier = :identifier AND status <> 'failed')
-  AND ${IS_ADMITTED}`;
-
 /** A live session, or a live claim, of this handle under another DID. */
 const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did <> :did
     AND ${SESSION_IS_LIVE})
@@ -109,7 +114,7 @@ const HELD_BY_ANOTHER = `(EXISTS (SELECT 1 FROM sessions WHERE identifier = :ide
 const IDENTIFIER_TAKEN = `CASE WHEN :channel <> 'handle'
   THEN :has_proof = 0 AND (EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1
       AND did <> :did)
-    OR EXISTS (SELECT 1 FROM erasures WHERE digest = :erasure AND was_registered = 1))
+    OR EXISTS (SELECT 1 FROM erasures WHERE digest = :erasure AND was_registered = 1)) OR ${IS_KEPT_OUT}
   ELSE ${ALIAS_LEADS_ELSEWHERE} OR (NOT ${ALIAS_LEADS_HERE} AND ${HELD_BY_ANOTHER}) END`;
 
 /** Without a proof a claim follows where the credential leads already. */
@@ -176,41 +181,6 @@ function countsOf({ attestation, relay }: NewClaim): 0 | 1 {
 /** From when the IP and the network have room again. */
 const RESETS = `${EARLIEST_LAPSE} AS earliest_lapse, ${SITE_ROOM},
   (SELECT registered_at ${COPIES} ORDER BY registered_at DESC LIMIT 1 OFFSET max(:per_ip - 1, 0)) AS copy_slot_since`;
-
-const HELD = `FROM sessions WHERE identifier = :identifier AND ${IS_ADMITTED}`;
-
-const IS_NEW_HOLDER = `FROM registrations WHERE ${IS_NEW} AND holds = 1`;
-
-/** Emitted after the registration is written and before the session's row is overwritten. */
-const NEWS: readonly EventRows[] = [
-  registrationRows('registration.submitted', `FROM registrations WHERE ${IS_NEW}`),
-  sessionRows('session.lapsed', `${HELD} AND NOT ${SESSION_IS_LIVE} AND EXISTS (SELECT 1 ${IS_NEW_HOLDER})`),
-  {
-    type: 'session.taken_over',
-    app: ':app',
-    data: {
-      identifier: maskedIdentifier('identifier'),
-      channel: ':channel',
-      did: ':did',
-      previous_did: 'did',
-    },
-    from: `${HELD} AND did <> :did AND ${SESSION_IS_LIVE} AND EXISTS (SELECT 1 ${IS_NEW_HOLDER})`,
-  },
-  claimedSession('session.created', `NOT EXISTS (SELECT 1 ${HELD} AND ${SESSION_IS_LIVE})`),
-  claimedSession('session.linked', `NOT EXISTS (SELECT 1 ${HELD} AND did = :did AND linked = 1)`),
-];
-
-const [SUBMITTED, ...SESSION_NEWS] = NEWS as [EventRows, ...EventRows[]];
-const PROVEN_NEWS: readonly EventRows[] = [
-  SUBMITTED,
-  registrationRows('registration.proven', `FROM registrations WHERE ${IS_NEW}`),
-  ...SESSION_NEWS,
-];
-
-/** The event of the session that the claim opens or links. */
-function claimedSession(type: 'session.created' | 'session.linked', when: string): EventRows {
-  return sessionRows(type, `${IS_NEW_HOLDER} AND ${when}`);
-}
 
 function claimArgs(claim: NewClaim): Record<string, Value> {
   return {

@@ -102,7 +102,7 @@ export function refusalOf(
   if (applies('attestation_used')) return new VaultError('attestation_used');
   if (applies('credential_taken')) return new VaultError('credential_already_registered', { hint: SEND_A_PROOF });
   if (applies('controller_busy')) return new VaultError('credential_already_registered');
-  if (applies('identifier_taken')) return new VaultError('identifier_taken');
+  if (applies('identifier_taken')) return identifierTaken(numberOf(row, 'kept_out_to'), now);
   if (applies('ip_full')) return ipLimitReached(ctx, ip, numberOf(row, 'earliest_lapse'), now);
   const slotSince = numberOf(row, 'copy_slot_since');
   if (applies('full_beside')) return ipLimitReached(ctx, ip, slotSince && slotSince + DAY_MS, now);
@@ -110,6 +110,12 @@ export function refusalOf(
   if (site) return limitReached(ctx, site);
   const full = relayStates(ctx.config, toFullRelays(row), { network: sharingNetwork(ctx.config, ip) ?? '', now });
   return full.length > 0 ? lastLimitReached(ctx, full) : undefined;
+}
+
+function identifierTaken(until: number | null, now: number): VaultError {
+  if (until === null) return new VaultError('identifier_taken');
+  const retryAfterSeconds = Math.max(1, Math.ceil((until - now) / 1000));
+  return new VaultError('identifier_taken', { retryAfterSeconds, extra: { retry_after: retryAfterSeconds } });
 }
 
 /** The error of a write that changed nothing, from its last row; if no reason applies, the row lock was lost. */

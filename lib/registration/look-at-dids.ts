@@ -12,6 +12,9 @@ import {
   toSettled,
 } from './look-store.ts';
 
+// For the batches of other subjects that find a registration changed.
+export { recheckRegistrations } from './look-store.ts';
+
 /** Registrations of one account in a look: of more, those that were looked at longest ago. */
 export const LOOK_DIDS_MAX = 50;
 

@@ -1,5 +1,5 @@
 import type { Statement } from '../db/database.ts';
-import { hasKey } from '../holders/holders.ts';
+import { hasKey, isChallengerOf, isSlow, MAY_TAKE, WAITS } from '../holders/holders.ts';
 import { IS_ERASED } from '../identity/erasure.ts';
 
 /** A credential's rows, two at most: nearly each has one, which answers at half of `selectByCredential`'s cost. */
@@ -34,8 +34,14 @@ export function selectOwnedDid(did: string, account: string): Statement {
 const SHOWN = `shown.did, channel, status, final, active, looked_at, controller, strength, proof_key, aliased,
   lost, tx_hash, block_number, registered_at, ${IS_ERASED} AS is_erased,
   CASE WHEN holds = 1 THEN 1 ELSE
-    (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > id) FROM registrations
-    WHERE identifier = shown.identifier AND holds = 1) END AS is_own`;
+    (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > holder.id
+        AND NOT ${isSlow('holder')}) FROM registrations AS holder
+    WHERE identifier = shown.identifier AND holds = 1) END AS is_own,
+  CASE WHEN holds = 1 OR lost IS NOT NULL OR waits = ${MAY_TAKE} THEN 0
+    ELSE EXISTS (SELECT 1 FROM registrations AS holder WHERE holder.identifier = shown.identifier
+      AND ${isChallengerOf('shown', 'holder')}) END AS is_waiting,
+  CASE WHEN waits = ${WAITS} THEN (SELECT moves_at FROM challenges WHERE challenges.identifier = shown.identifier
+    AND challenges.did = shown.did AND ended_at IS NULL) END AS moves_at`;
 
 const FOUND = `found.key, ${SHOWN}`;
 

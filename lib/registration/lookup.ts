@@ -5,6 +5,7 @@ import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { type Row, textOf } from '../db/database.ts';
+import { toAwaitedMove } from '../holders/holders.ts';
 import { aliasHash, didNames } from '../identity/did.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import type { IsReserved } from '../identity/reserved-handles.ts';
@@ -15,6 +16,7 @@ import { type KeyNotes, noteLookUp } from './look-notes.ts';
 import { selectByCredential, selectByKey, selectOwnedDid } from './lookup-store.ts';
 import { storedProof } from './proof.ts';
 import type { RegistrationStatus } from './store.ts';
+import { movesAt } from './waiting.ts';
 
 type Ctx = Pick<Platform, 'config' | 'db' | 'clock'> & { readonly aliases: Aliases; readonly isReserved: IsReserved };
 
@@ -79,6 +81,8 @@ export interface DidRecord {
   readonly pubKeyY: string | null;
   /** There if the look-up names the key, and the key made the registration's proof. */
   readonly signed?: Signed;
+  /** There while its address is another DID's, and when it moves at the earliest. */
+  readonly moves_at?: string;
   readonly registeredAt: string;
   /** When the chain was asked last whether this is still so; null until the block is final. */
   readonly checkedAt: string | null;
@@ -161,6 +165,7 @@ function recordOf(
     smartAccount: row['controller'] as string | null,
     pubKeyX: signed?.slice(0, 66) ?? null,
     pubKeyY: signed && `0x${signed.slice(66)}`,
+    ...(row['is_waiting'] === 1 ? { moves_at: movesAt(config, toAwaitedMove(row)) } : {}),
     registeredAt: isoTime(Number(row['registered_at'])),
     checkedAt: row['looked_at'] === null ? null : isoTime(Number(row['looked_at'])),
   };

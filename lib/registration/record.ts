@@ -23,6 +23,8 @@ import { insertClaim } from './claim-store.ts';
 import { keyText, openWithKey } from './consent.ts';
 import { type GivenProof, openProof, proofText } from './proof.ts';
 import { proofInvalid } from './proof-fault.ts';
+import { openRenewal, writeRenewal } from './renew.ts';
+import { endOthers } from './renew-store.ts';
 import { type AskedClaim, assertionText, isRetry, storedClaim } from './retry.ts';
 import { type Registration, type RegistrationClaim, selectContenders, toRegistration } from './store.ts';
 
@@ -75,7 +77,14 @@ export async function recordRegistration(
   await ctx.registryCode.demand();
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (ctx.isReserved(identifier) && !authorization) throw new VaultError('identifier_reserved');
-  const claim = { ...asked, proof: await openedProof(ctx, request, authorization, caller) };
+  const renewal = authorization ? await openRenewal(ctx, request, authorization, contenders, caller.spend) : undefined;
+  if (authorization && renewal?.holder.credentialId === asked.credentialId) {
+    if (await writeRenewal(ctx, renewal, authorization, caller.ip)) return;
+    if (isStored(asked, proven, await contendersOf(ctx, asked))) return;
+    throw new VaultError('attestation_used');
+  }
+  // Another passkey of the holder's account gets a registration of its own.
+  const claim = { ...asked, proof: renewal?.proof ?? (await openedProof(ctx, request, authorization, caller)) };
   // Judged before the lock: waiting for the node under it would make everybody else wait for the row.
   for (let judgings = 1; ; judgings++) {
     const judged = await judge(ctx, claim, contenders, caller);
@@ -89,7 +98,8 @@ export async function recordRegistration(
         const { ip, app } = caller;
         const rest = { proofKey: null, ledTo: judged.ledTo, attestation: authorization, ip, app, relay: null };
         const recorded = newClaim(ctx, request, claim, rest);
-        const results = await db.write(...insertClaim(recorded, fence));
+        const also = renewal ? endOthers(claim.identifier, fence, recorded.now) : [];
+        const results = await db.write(...insertClaim(recorded, fence, also));
         if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, results.at(-1)?.rows[0], recorded);
         ctx.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
         return true;

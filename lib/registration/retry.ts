@@ -31,13 +31,15 @@ export interface StoredClaim extends Omit<AskedClaim, 'key'> {
   readonly isFinal: boolean;
   /** Whether it holds its identifier. */
   readonly isHolder: boolean;
+  /** It is final, and waits for an address whose holder has a passkey. */
+  readonly isWaiting: boolean;
 }
 
 /** What a request is compared with. */
 export function storedClaim(one: Registration): StoredClaim {
-  const { id, identifier, did, credentialId, txHash, proofKey, isFinal, isHolder } = one;
+  const { id, identifier, did, credentialId, txHash, proofKey, isFinal, isHolder, isWaiting } = one;
   return {
-    ...{ id, identifier, did, credentialId, txHash, proofKey, isFinal, isHolder },
+    ...{ id, identifier, did, credentialId, txHash, proofKey, isFinal, isHolder, isWaiting },
     channel: one.channel as Channel,
     proof: assertionText(storedProof(one.proof)?.assertion),
     isFailed: one.status === 'failed',
@@ -76,17 +78,19 @@ function provesAsMuch(stored: StoredClaim, { channel, proof, key }: AskedClaim):
 /** Whether the stored claim has, or will get, what the request asks for. */
 function standsFor(stored: StoredClaim, { channel, proof }: AskedClaim, ofIdentifier: readonly StoredClaim[]): boolean {
   if (channel === 'handle') return true;
-  const isOlder = ofIdentifier.some(({ id, did, isFailed }) => id > stored.id && did !== stored.did && !isFailed);
+  const isOlder = ofIdentifier.some(
+    ({ id, did, isFailed, isLost }) => id > stored.id && did !== stored.did && !isFailed && !isLost,
+  );
   if (proof !== null && proof !== stored.proof) return !isOlder;
   const holder = ofIdentifier.find(({ isHolder }) => isHolder);
   return holder?.did === stored.did || isChallenger(stored, holder);
 }
 
-/** Whether the claim may still take its identifier: it brought a proof, and waits for the final block. */
+/** Whether the claim may still take its identifier: it brought a proof, and waits for the final block, or its time. */
 export function isChallenger(
   claim: Omit<StoredClaim, 'isHolder'>,
   holder: Pick<StoredClaim, 'id'> | undefined,
 ): boolean {
-  const mayDisplace = claim.channel !== 'handle' && claim.proof !== null && !claim.isFinal;
-  return mayDisplace && !claim.isFailed && (holder === undefined || claim.id > holder.id);
+  const mayDisplace = claim.channel !== 'handle' && claim.proof !== null && (!claim.isFinal || claim.isWaiting);
+  return mayDisplace && !claim.isFailed && !claim.isLost && (holder === undefined || claim.id > holder.id);
 }

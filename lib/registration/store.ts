@@ -46,6 +46,8 @@ export interface Registration extends RegistrationClaim {
   readonly isProvenByV1: boolean;
   /** Whether it holds its identifier. */
   readonly isHolder: boolean;
+  /** Whether it waits for its address, whose holder has a passkey. */
+  readonly isWaiting: boolean;
   readonly registeredAt: number;
   /** Since when looks have missed its transaction, but for the time without looks. */
   readonly unseenSince: number;
@@ -166,6 +168,7 @@ export function toRegistration(row: Row): Registration {
     isLate: row['late'] === 1,
     isProvenByV1: row['strength'] === 2,
     isHolder: row['holds'] === 1,
+    isWaiting: row['waits'] === 1,
     registeredAt: Number(row['registered_at']),
     unseenSince: Number(row['unseen_since']),
     unseenAt: numberOf(row, 'unseen_at'),

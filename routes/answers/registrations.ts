@@ -23,11 +23,18 @@ export const Availability = v.object({ ...subject, ...available });
 /** Whether a handle may still be registered, and its hash in the registry. */
 export const AliasAvailability = v.object({ alias: v.string(), aliasHash: Hash, ...available });
 
+/** Of an address whose holder has a passkey. */
+const waiting = {
+  holds: v.optional(about(v.literal(false), 'The address belongs to another account, and moves after a while')),
+  moves_at: v.optional(about(Time, 'When it moves, at the earliest')),
+};
+
 /** A registration is recorded; `status` is there where the vault registers the DID itself. */
 export const Registered = v.object({
   ok: v.literal(true),
   ...subject,
   txHash: Hash,
+  ...waiting,
   status: v.optional(v.literal('confirmed')),
 });
 
@@ -36,6 +43,7 @@ export const RegistrationSubmitted = v.object({
   ok: v.literal(true),
   ...subject,
   txHash: Hash,
+  ...waiting,
   status: v.literal('submitted'),
 });
 
@@ -64,6 +72,7 @@ export const DidRecord = v.object({
       'What the key that the look-up names signed to register, base64url',
     ),
   ),
+  moves_at: waiting.moves_at,
   registeredAt: Time,
   checkedAt: about(v.nullable(Time), 'The last look at the chain; null until the block is final'),
 });

@@ -88,6 +88,7 @@ function rowOf(table: string, who: Stored, now: number): Record<string, Value> {
       proof: '{}',
       tx_hash: `0x${n}`,
     },
+    challenges: { opened_at: now },
     credentials: { registration_id: n, since: n, key: `0xkey${n}` },
     account_keys: { key: `0xkey${n}` },
     relays: { id: n, kind: 'registration', role: 'registrar', registration_id: n, network: '203.0.113.7' },

@@ -36,7 +36,8 @@ export const REGISTRATIONS_TABLES: readonly string[] = [
     late INTEGER NOT NULL DEFAULT 0,
     unseen_at INTEGER,
     active INTEGER NOT NULL DEFAULT 1,
-    looked_at INTEGER
+    looked_at INTEGER,
+    waits INTEGER NOT NULL DEFAULT 0
   ) STRICT`,
   `CREATE INDEX registrations_due ON registrations (next_check_at) WHERE next_check_at IS NOT NULL`,
   `CREATE INDEX registrations_by_did_hash ON registrations (did_hash)`,
@@ -54,6 +55,23 @@ export const REGISTRATIONS_TABLES: readonly string[] = [
     WHERE channel = 'handle' AND status <> 'failed'`,
   `CREATE INDEX registrations_by_controller ON registrations (controller) WHERE controller IS NOT NULL`,
   `CREATE INDEX registrations_by_time ON registrations (registered_at)`,
+  `CREATE INDEX registrations_waiting ON registrations (identifier) WHERE waits = 1`,
+  // Who has challenged the holder of an address; of one that is over `ended_by` says how (docs/decisions/0043).
+  `CREATE TABLE challenges (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    identifier TEXT NOT NULL,
+    did TEXT NOT NULL,
+    opened_at INTEGER NOT NULL,
+    judged_at INTEGER,
+    moves_at INTEGER,
+    due_at INTEGER,
+    ended_at INTEGER,
+    ended_by TEXT
+  ) STRICT`,
+  `CREATE UNIQUE INDEX challenges_standing ON challenges (identifier) WHERE ended_at IS NULL`,
+  `CREATE INDEX challenges_by_identifier ON challenges (identifier, ended_at)`,
+  `CREATE INDEX challenges_due ON challenges (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX challenges_by_end ON challenges (ended_at) WHERE ended_at IS NOT NULL`,
   // The rows of a tree without row ids are in its upper levels too: narrow rows keep these small enough for a cache
   // (docs/decisions/0027). No foreign key: registrations stay, and each copied row would look its own up.
   `CREATE TABLE credentials (

@@ -7,6 +7,12 @@ import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { EVENTS } from '../../../lib/events/catalogue.ts';
 import {
+  endLeased,
+  judgeChallenge,
+  openChallenge,
+  selectUnopened,
+} from '../../../lib/holders/challenge-queue-store.ts';
+import {
   advance,
   begin,
   rewind,
@@ -52,7 +58,16 @@ afterEach(() => t.stop());
 
 /** All rows but those of events and of what only bounds or locks. */
 async function state(): Promise<string> {
-  const tables = ['codes', 'verifications', 'sessions', 'registrations', 'attestation_uses', 'relays', 'signers'];
+  const tables = [
+    'codes',
+    'verifications',
+    'sessions',
+    'registrations',
+    'attestation_uses',
+    'challenges',
+    'relays',
+    'signers',
+  ];
   const others = ['chain_events', 'follower', 'token_revocations', 'limit_clears', 'limit_notices', 'invites'];
   const rows = await Promise.all(
     [...tables, ...others, 'recoveries', 'payments'].map((table) => t.rows(`SELECT * FROM ${table}`)),
@@ -252,6 +267,24 @@ describe('registrations', () => {
     await t.clock.advance(1_000);
     const [told] = await db.write(...confirmRegistration(await due(), seenOn, t.clock.now()));
     expect(told?.rowsAffected).toBe(0);
+  });
+
+  test('a claim that waits for its address is told of when it was judged, and at its end', async () => {
+    await claim('a', { proof: '{}' });
+    await db.write(...confirmRegistration(await due(), { ...seenOn, nextCheckAt: null }, t.clock.now()));
+    await claim('b', { proof: '{}' });
+    await db.write(...confirmRegistration(await due(), { ...seenOn, proofKey: '0xother' }, t.clock.now()));
+    const [waiting] = await db.read(selectUnopened(1));
+    const challenger = { identifier: String(waiting?.['identifier']), did: String(waiting?.['did']) };
+    await db.write(...openChallenge(challenger, t.clock.now()));
+    const one = { id: 1, dueAt: t.clock.now() };
+    const data = { identifier: registration('b').identifier, channel: 'email', did: registration('b').did };
+    expect(await tell(() => db.write(...judgeChallenge(one, t.clock.now())))).toEqual([
+      ['registration.challenged', data],
+    ]);
+    expect(await tell(() => db.write(...endLeased(one, 'moved', t.clock.now())))).toEqual([
+      ['registration.challenge_ended', { ...data, by: 'moved' }],
+    ]);
   });
 
   test('a proven claim of another DID takes the address when it is final, and gives it back when it fails', async () => {

@@ -295,6 +295,7 @@ const UNSEEN = {
   isFinal: false,
   isFailed: false,
   isLost: false,
+  isWaiting: false,
   isLate: false,
   proofKey: null,
   controllerKeys: null,

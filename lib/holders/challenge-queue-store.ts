@@ -1,0 +1,144 @@
+import { DAY_MS } from '../base/clock.ts';
+import { SWEEP_ROWS_MAX } from '../constants.ts';
+import type { Condition, Statement } from '../db/database.ts';
+import { dueQueue } from '../db/due-queue.ts';
+import { type EventRows, emitEvents } from '../events/emit.ts';
+import {
+  CHALLENGE_DATA,
+  CHALLENGE_KEPT_MS,
+  type ChallengeEnd,
+  type Challenger,
+  endChallenge,
+  HOLDERS_APP,
+  isSlow,
+  loseAddress,
+  MAY_TAKE,
+  REPLACED_UNTIL,
+  STANDING,
+  WAITS,
+} from './challenge-store.ts';
+
+// The challenges of addresses, from their beginning to their end (docs/decisions/0043).
+
+/** The challenges that are due: first to be judged, then to be told of, then to move. */
+export const CHALLENGES = dueQueue({ table: 'challenges', at: 'due_at', longest: 31 * DAY_MS });
+
+/** Those that wait for an address and of which no challenge is known; one that is erased waits for nobody's. */
+export function selectUnopened(limit: number): Statement {
+  return {
+    sql: `SELECT DISTINCT identifier, did FROM registrations WHERE waits = ${WAITS} AND identifier NOT LIKE '%@erased'
+      AND NOT EXISTS (SELECT 1 FROM challenges WHERE challenges.identifier = registrations.identifier
+        AND challenges.did = registrations.did AND ended_at IS NULL) LIMIT :limit`,
+    args: { limit },
+  };
+}
+
+/** True while claims of the DID wait for the address. */
+const WAITING = `EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did = :did AND waits = ${WAITS})`;
+const OTHERS = `identifier = :identifier AND did <> :did AND waits = ${WAITS}`;
+
+/**
+ * Opens the challenge of a DID whose claims wait. Another that stands is replaced where it is older; where that has
+ * happened too often, or it is newer, the claim goes without the address.
+ */
+export function openChallenge({ identifier, did }: Challenger, now: number): readonly Statement[] {
+  const args = { identifier, did, now };
+  const isLate = `EXISTS (SELECT 1 FROM challenges WHERE ${STANDING} AND did <> :did)
+    AND (SELECT max(id) FROM registrations WHERE ${OTHERS})
+      > (SELECT max(id) FROM registrations WHERE identifier = :identifier AND did = :did AND waits = ${WAITS})`;
+  const own = `identifier = :identifier AND did = :did AND waits = ${WAITS}`;
+  const isFull = `coalesce(${REPLACED_UNTIL}, 0) > :now`;
+  return [
+    ...loseAddress(`${own} AND ${isLate}`, 'replaced', args),
+    ...loseAddress(`${own} AND ${isFull}`, 'identifier_taken', args),
+    ...loseAddress(`${OTHERS} AND ${WAITING}`, 'replaced', args),
+    ...endChallenge({ sql: `${STANDING} AND did <> :did AND ${WAITING}`, args }, 'replaced', now),
+    {
+      sql: `INSERT INTO challenges (identifier, did, opened_at, due_at) SELECT :identifier, :did, :now, :now
+        WHERE ${WAITING} ON CONFLICT DO NOTHING`,
+      args,
+    },
+  ];
+}
+
+/** A challenge that stands, with the address's holder and the newest claim that waits; null where there is none. */
+export function selectChallenge(id: number): Statement {
+  return {
+    sql: `SELECT challenges.*, holder.id AS holder_id, holder.did AS holder_did, holder.controller AS holder_controller,
+        holder.controller_key AS holder_key, holder.proof_key AS holder_proof_key,
+        ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
+        claim.proof_key AS claim_key
+      FROM challenges LEFT JOIN registrations AS holder ON holder.identifier = challenges.identifier AND holder.holds = 1
+      LEFT JOIN registrations AS claim ON claim.id = (SELECT max(id) FROM registrations AS mine
+        WHERE mine.identifier = challenges.identifier AND mine.did = challenges.did AND mine.waits = ${WAITS})
+      WHERE challenges.id = :id AND ended_at IS NULL`,
+    args: { id },
+  };
+}
+
+/** Makes the challenges of these identifiers due of which no claim waits any more. */
+export function recallChallenges(named: Condition, now: number): Statement {
+  return {
+    sql: `UPDATE challenges SET due_at = :now WHERE ended_at IS NULL AND due_at > :now AND ${named.sql}
+      AND NOT EXISTS (SELECT 1 FROM registrations WHERE registrations.identifier = challenges.identifier
+        AND registrations.did = challenges.did AND waits = ${WAITS})`,
+    args: { ...named.args, now },
+  };
+}
+
+/** A leased challenge: whoever holds the lease no more changes nothing. */
+export interface LeasedChallenge {
+  readonly id: number;
+  readonly dueAt: number;
+}
+
+function leased({ id, dueAt }: LeasedChallenge): Condition {
+  return { sql: `id = :challenge AND due_at = :leased`, args: { challenge: id, leased: dueAt } };
+}
+
+/** Puts a leased challenge off; its wait ends at `movesAt` once it has begun. */
+export function putOffChallenge(
+  one: LeasedChallenge,
+  { dueAt, movesAt = null }: { readonly dueAt: number; readonly movesAt?: number | null },
+): Statement {
+  const { sql, args } = leased(one);
+  return {
+    sql: `UPDATE challenges SET due_at = :due, moves_at = coalesce(moves_at, :moves_at) WHERE ${sql}`,
+    args: { ...args, due: dueAt, moves_at: movesAt },
+  };
+}
+
+/** Records that a leased challenge has to wait; apps hear of it. */
+export function judgeChallenge(one: LeasedChallenge, now: number): readonly Statement[] {
+  const { sql, args } = leased(one);
+  const from = `FROM challenges WHERE ${sql} AND judged_at IS NULL`;
+  const news: EventRows = { type: 'registration.challenged', app: HOLDERS_APP, data: CHALLENGE_DATA, from };
+  return [
+    emitEvents([news], { ...args, now }),
+    { sql: `UPDATE challenges SET judged_at = coalesce(judged_at, :now) WHERE ${sql}`, args: { ...args, now } },
+  ];
+}
+
+/** Lets the claims of a leased challenge have the address; the settlement follows in the same batch. */
+export function clearChallenge(one: LeasedChallenge): Statement {
+  const { sql, args } = leased(one);
+  return {
+    sql: `UPDATE registrations SET waits = ${MAY_TAKE} WHERE waits = ${WAITS} AND EXISTS (SELECT 1 FROM challenges
+      WHERE ${sql} AND challenges.identifier = registrations.identifier AND challenges.did = registrations.did)`,
+    args,
+  };
+}
+
+/** Ends a leased challenge. */
+export function endLeased(one: LeasedChallenge, by: ChallengeEnd, now: number): readonly Statement[] {
+  return endChallenge(leased(one), by, now);
+}
+
+/** Challenges that count for nothing any more. */
+export function sweepChallenges(now: number): Statement {
+  return {
+    sql: `DELETE FROM challenges WHERE id IN (SELECT id FROM challenges WHERE ended_at <= :before
+      LIMIT ${SWEEP_ROWS_MAX})`,
+    args: { before: now - CHALLENGE_KEPT_MS },
+  };
+}

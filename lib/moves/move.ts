@@ -1,0 +1,120 @@
+import { HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import { VaultError, worstFailure } from '../base/error.ts';
+import { describeError } from '../base/log.ts';
+import { readBlockTime } from '../chain/blocks.ts';
+import { agreed, readCommonFinal } from '../chain/witness.ts';
+import { type Row, type Statement, textOf } from '../db/database.ts';
+import {
+  CHALLENGES,
+  clearChallenge,
+  endLeased,
+  judgeChallenge,
+  type LeasedChallenge,
+  openChallenge,
+  putOffChallenge,
+  selectChallenge,
+  selectUnopened,
+  settleHolders,
+  withdrawWaiting,
+} from '../holders/holders.ts';
+import type { Platform } from '../platform.ts';
+import { recheckRegistrations } from '../registration/look-at-dids.ts';
+import { readOpenKeys } from '../registration/open-keys.ts';
+
+/** The pause between two turns. */
+export const MOVE_PAUSE_MS = 5_000;
+/** Longer than a challenge can take, which is some upstream calls in a row. */
+export const MOVE_LEASE_MS = MINUTE_MS;
+/** When a challenge is looked at again that the chain did not decide. */
+export const MOVE_RETRY_MS = 30_000;
+const CHALLENGES_MAX = 20;
+
+type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
+
+/** The task that opens challenges, and moves addresses once their wait is over (docs/decisions/0043). */
+export function createMover(): (ctx: Ctx) => Promise<boolean> {
+  let dueAt = 0;
+  return async (ctx) => {
+    const now = ctx.clock.monotonic();
+    if (now < dueAt) return false;
+    dueAt = now + MOVE_PAUSE_MS;
+    await open(ctx);
+    await moveDue(ctx);
+    return false;
+  };
+}
+
+async function open({ db, clock }: Ctx): Promise<void> {
+  for (const { identifier, did } of await db.read(selectUnopened(CHALLENGES_MAX)))
+    await db.write(...openChallenge({ identifier: String(identifier), did: String(did) }, clock.now()));
+}
+
+async function moveDue(ctx: Ctx): Promise<void> {
+  const { db, clock, log } = ctx;
+  const now = clock.now();
+  if ((await db.read(CHALLENGES.any(now))).length === 0) return;
+  const lease = { set: 'due_at = :until', args: { until: now + MOVE_LEASE_MS }, returning: 'id, due_at' };
+  const [leased] = await db.write(CHALLENGES.lease({ ...lease, now, limit: CHALLENGES_MAX }));
+  const taken = (leased?.rows ?? []).map((row) => ({ id: Number(row['id']), dueAt: Number(row['due_at']) }));
+  const failure = worstFailure(await Promise.allSettled(taken.map((one) => moveOne(ctx, one))));
+  if (!failure) return;
+  // They are due again by the lease.
+  if (!(failure instanceof VaultError)) throw failure;
+  log({ level: 'warn', event: 'chain_unreadable', challenges: taken.length, ...describeError(failure) });
+}
+
+/** Does what is next for a challenge. Throws 502 `rpc_error`: nothing moves while the chain cannot be asked. */
+async function moveOne(ctx: Ctx, one: LeasedChallenge): Promise<void> {
+  const { db, clock } = ctx;
+  const [row] = await db.read(selectChallenge(one.id));
+  if (row) await db.write(...(await nextOf(ctx, one, row, clock.now())));
+}
+
+async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Promise<readonly Statement[]> {
+  const { config } = ctx;
+  if (row['claim_id'] === null) return endLeased(one, row['holder_did'] === row['did'] ? 'moved' : 'failed', now);
+  // The holder has claimed the address anew.
+  if (Number(row['holder_id']) > Number(row['claim_id']))
+    return withdrawWaiting({ identifier: String(row['identifier']), did: String(row['did']) }, now);
+  if (row['is_slow'] !== 1 || row['holder_did'] === row['did'] || config.addressMoveHours === 0)
+    return move(one, row, now);
+  const movesAt = row['moves_at'] === null ? null : Number(row['moves_at']);
+  if (movesAt !== null && (now < movesAt || (await readFinalTime(ctx)) < movesAt))
+    return [putOffChallenge(one, { dueAt: Math.max(movesAt, now + MOVE_RETRY_MS) })];
+  const keys = await readHoldersKeys(ctx, row);
+  // What is final decides whether it is still the holder's.
+  if (keys === undefined)
+    return [
+      recheckRegistrations([Number(row['holder_id'])], now),
+      putOffChallenge(one, { dueAt: now + MOVE_RETRY_MS }),
+    ];
+  const isOwn = keys.includes(String(row['claim_key'])) || row['claim_controller'] === row['holder_controller'];
+  if (isOwn || movesAt !== null) return move(one, row, now);
+  const begins = now + config.addressMoveHours * HOUR_MS;
+  return [...judgeChallenge(one, now), putOffChallenge(one, { dueAt: begins, movesAt: begins })];
+}
+
+/** When the newest final block was made, in milliseconds, by both nodes. */
+async function readFinalTime(ctx: Ctx): Promise<number> {
+  const block = await readCommonFinal(ctx);
+  return block < 0 ? 0 : 1000 * (await agreed(ctx, 'chain', (chain) => readBlockTime(chain, block)));
+}
+
+/** The keys of the holder's account now; undefined where the DID is another account's now, or deactivated. */
+async function readHoldersKeys(ctx: Ctx, row: Row): Promise<readonly string[] | undefined> {
+  const owned = { did: String(row['holder_did']), account: String(row['holder_controller']), isConfirmed: true };
+  const known = [textOf(row, 'holder_key'), textOf(row, 'holder_proof_key')].filter((key) => key !== null);
+  return readOpenKeys(ctx, owned).then(
+    // An account that is not there yet has the key that its address follows from.
+    (keys) => keys ?? known,
+    (error) => {
+      if (error instanceof VaultError && error.code === 'proof_invalid') return undefined;
+      throw error;
+    },
+  );
+}
+
+function move(one: LeasedChallenge, row: Row, now: number): readonly Statement[] {
+  const settled = settleHolders({ sql: `id = :claim`, args: { claim: Number(row['claim_id']) } }, now);
+  return [clearChallenge(one), ...settled, ...endLeased(one, 'moved', now)];
+}

@@ -1,0 +1,217 @@
+// An address whose holder has a passkey moves slowly (S2).
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { HOUR_MS } from '../../../lib/base/clock.ts';
+import { didHash } from '../../../lib/identity/did.ts';
+import { testClock } from '../../support/clock.ts';
+import { OPERATOR } from '../../support/events.ts';
+import { startTestChain } from '../../support/onchain.ts';
+import { createPeople, type Person } from '../../support/people.ts';
+import { startVault, type TestVault } from '../../support/vault.ts';
+
+const FINAL = 3;
+const chain = await startTestChain();
+afterAll(chain.stop);
+
+let t: TestVault;
+let isNodeAway = false;
+beforeEach(async () => {
+  isNodeAway = false;
+  t = await start();
+});
+afterEach(() => t.stop());
+
+/** The chain's time and the vault's begin together: both have to be past a wait. */
+async function start(vars: Record<string, string> = {}): Promise<TestVault> {
+  const head = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+  const settings = {
+    ...chain.vars,
+    FINALITY_BLOCKS: String(FINAL),
+    MAX_VERIFY_SENDS_PER_IP: '1000',
+    RATE_LIMIT_CODES_PER_IDENTIFIER: '1000',
+    MAX_REGISTRATIONS_PER_IP: '1000',
+    ...vars,
+  };
+  const reach: typeof fetch = Object.assign(
+    (...given: Parameters<typeof fetch>) =>
+      isNodeAway && String(given[0]).startsWith(chain.url) ? Promise.reject(new TypeError('away')) : fetch(...given),
+    { preconnect: fetch.preconnect },
+  );
+  return startVault(settings, { clock: testClock(Number(head.timestamp) * 1000), fetch: reach });
+}
+
+const people = createPeople(chain, () => t);
+const { create, publish, lookup } = people;
+const claim: typeof people.claim = (...given) => people.claim(...given);
+
+async function look(): Promise<void> {
+  await t.clock.advance(30_000);
+  await t.work();
+}
+
+async function holderOf({ identifier, channel }: Person) {
+  const [row] = await t.rows('SELECT did FROM registrations WHERE identifier = :key AND holds = 1', {
+    key: `${channel}:${identifier}`,
+  });
+  return row?.['did'];
+}
+
+/** An address held by a final registration with a passkey, and a stranger who has talked its owner out of a code. */
+async function held() {
+  const [owner, stranger] = [await create('email'), await create('email')];
+  const { txHash } = await publish(owner);
+  expect((await claim(owner, txHash, { proof: true })).status).toBe(200);
+  await chain.mine(FINAL);
+  await look();
+  expect(await lookup(owner)).toMatchObject({ proven: true, final: true });
+  const thief = { ...stranger, identifier: owner.identifier };
+  return { owner, thief, mined: await publish(thief), txHash };
+}
+
+/** Lets a challenge stand: the thief's claim is final, and judged. */
+async function challenged() {
+  const all = await held();
+  const { thief, mined } = all;
+  const reply = await claim(thief, mined.txHash, { proof: true });
+  expect(reply.status).toBe(200);
+  await chain.mine(FINAL);
+  await look();
+  await look();
+  return { ...all, reply };
+}
+
+/** Moves the vault's clock and the chain's by so many hours. */
+async function hours(count: number, { isChainToo = true } = {}): Promise<void> {
+  await t.clock.advance(count * HOUR_MS);
+  if (isChainToo) await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(t.clock.now() / 1000)]);
+  await chain.mine(FINAL + 1);
+  await look();
+  await look();
+}
+
+const eventsOf = async (type: string) =>
+  (await t.rows('SELECT data FROM events WHERE type = :type ORDER BY id', { type })).map(({ data }) =>
+    JSON.parse(String(data)),
+  );
+const challenges = () => t.rows('SELECT did, moves_at, ended_by FROM challenges ORDER BY id');
+
+describe('S2: an address with a passkey', () => {
+  test('is not taken with one code', async () => {
+    const { owner, thief, reply } = await challenged();
+    expect(reply.body).toMatchObject({ ok: true, holds: false, moves_at: expect.any(String) });
+    expect(await holderOf(owner)).toBe(owner.did);
+    expect((await lookup(owner)).proofs.identifier).toBe('attestation');
+    expect(await lookup(thief)).toMatchObject({ proven: true, moves_at: expect.any(String) });
+    expect((await lookup(thief)).proofs.identifier).toBeNull();
+    expect(await eventsOf('registration.challenged')).toMatchObject([{ did: thief.did }]);
+    await hours(71);
+    expect(await holderOf(owner)).toBe(owner.did);
+  });
+
+  test('moves when both the vault’s clock and a final block are past the wait', async () => {
+    const { owner, thief } = await challenged();
+    await hours(73, { isChainToo: false });
+    expect(await holderOf(owner)).toBe(owner.did);
+    await hours(1);
+    expect(await holderOf(owner)).toBe(thief.did);
+    expect((await lookup(thief)).proofs.identifier).toBe('attestation');
+    expect((await lookup(thief)).moves_at).toBeUndefined();
+    expect(await challenges()).toMatchObject([{ did: thief.did, ended_by: 'moved' }]);
+    expect(await eventsOf('registration.challenge_ended')).toMatchObject([{ did: thief.did, by: 'moved' }]);
+  });
+
+  test('stays where its holder renews it, and keeps the DID that was refused away for a day, then for two', async () => {
+    const { owner, thief, mined, txHash } = await challenged();
+    const renewed = await claim(owner, txHash, { proof: true });
+    expect([renewed.status, renewed.body]).toMatchObject([200, { txHash }]);
+    expect(renewed.body.holds).toBeUndefined();
+    expect(await t.rows(`SELECT did, lost, status, holds FROM registrations ORDER BY id`)).toEqual([
+      { did: owner.did, lost: null, status: 'confirmed', holds: 1 },
+      { did: thief.did, lost: 'withdrawn_by_holder', status: 'confirmed', holds: 0 },
+    ]);
+    expect(await lookup(thief)).toMatchObject({ did: thief.did, proven: true, proofs: { identifier: null } });
+    expect(await eventsOf('registration.challenge_ended')).toMatchObject([{ by: 'holder' }]);
+    const again = await claim(thief, mined.txHash, { proof: true });
+    expect([again.status, again.body.error]).toEqual([409, 'identifier_taken']);
+    expect(again.body.retry_after).toBeWithin(86_000, 86_401);
+    await hours(24);
+    expect((await claim(thief, mined.txHash, { proof: true })).status).toBe(200);
+    await look();
+    await look();
+    await claim(owner, txHash, { proof: true });
+    expect((await claim(thief, mined.txHash, { proof: true })).body.retry_after).toBeWithin(172_000, 172_801);
+    await hours(100);
+    expect(await holderOf(owner)).toBe(owner.did);
+  });
+
+  test('is renewed before the challenger is final, too; not by the code alone, nor by another passkey', async () => {
+    const { owner, thief, mined, txHash } = await held();
+    await claim(thief, mined.txHash, { proof: true });
+    await claim(owner, txHash);
+    expect(await t.rows(`SELECT lost FROM registrations WHERE lost IS NOT NULL`)).toEqual([]);
+    const forged = await claim({ ...owner, passkey: thief.passkey }, txHash, { proof: true });
+    expect([forged.status, forged.body.reason]).toEqual([403, 'signature']);
+    expect((await claim(owner, txHash, { proof: true })).status).toBe(200);
+    expect(await t.rows(`SELECT did FROM registrations WHERE lost = 'withdrawn_by_holder'`)).toEqual([
+      { did: thief.did },
+    ]);
+    expect((await claim(thief, mined.txHash, { proof: true })).status).toBe(409);
+  });
+
+  test('has one challenge at a time: a later one takes its place once in a day', async () => {
+    const { owner, thief } = await challenged();
+    const third = { ...(await create('email')), identifier: owner.identifier };
+    await claim(third, (await publish(third)).txHash, { proof: true });
+    await hours(1);
+    expect(await challenges()).toMatchObject([
+      { did: thief.did, ended_by: 'replaced' },
+      { did: third.did, ended_by: null },
+    ]);
+    const fourth = { ...(await create('email')), identifier: owner.identifier };
+    const reply = await claim(fourth, (await publish(fourth)).txHash, { proof: true });
+    expect([reply.status, reply.body.error]).toEqual([409, 'identifier_taken']);
+    expect(reply.body.retry_after).toBeWithin(22 * 3600, 24 * 3600 + 1);
+    await hours(73);
+    expect(await holderOf(owner)).toBe(third.did);
+  });
+
+  test('the operator gives back for thirty days', async () => {
+    const { owner, thief, mined } = await challenged();
+    await hours(73);
+    expect(await holderOf(owner)).toBe(thief.did);
+    const [row] = await t.rows('SELECT id FROM registrations WHERE holds = 1');
+    expect((await t.call('POST /v1/console/registrations/undo', { id: row?.['id'] }, OPERATOR)).status).toBe(200);
+    expect(await holderOf(owner)).toBe(owner.did);
+    const again = await claim(thief, mined.txHash, { proof: true });
+    expect([again.status, again.body.error]).toEqual([409, 'identifier_taken']);
+    expect(again.body.retry_after).toBeGreaterThan(29 * 86_400);
+    await hours(31 * 24);
+    expect((await claim(thief, mined.txHash, { proof: true })).status).toBe(200);
+  });
+
+  test('does not move while the node is away, and does when it is back', async () => {
+    const { owner, thief } = await challenged();
+    isNodeAway = true;
+    await hours(80);
+    expect(await holderOf(owner)).toBe(owner.did);
+    isNodeAway = false;
+    await look();
+    await look();
+    expect(await holderOf(owner)).toBe(thief.did);
+  });
+
+  test('moves at once when its holder has ended its DID', async () => {
+    const { owner, thief } = await challenged();
+    await people.act(owner, 'deactivate', didHash(owner.did));
+    await chain.mine(FINAL);
+    await hours(1);
+    expect(await holderOf(owner)).toBe(thief.did);
+    expect(await eventsOf('registration.challenge_ended')).toMatchObject([{ did: thief.did, by: 'moved' }]);
+  });
+
+  test('moves as before where ADDRESS_MOVE_HOURS is 0', async () => {
+    await t.stop();
+    t = await start({ ADDRESS_MOVE_HOURS: '0' });
+    const { owner, thief } = await challenged();
+    expect(await holderOf(owner)).toBe(thief.did);
+  });
+});
