@@ -14,6 +14,7 @@ import { findAttested, openFreshAttestation, type SignIn } from '../registration
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
+import { countSignature } from './count-store.ts';
 import { demandRedirect } from './redirects.ts';
 import { insertCode } from './store.ts';
 
@@ -53,7 +54,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const { config, clock, random, db, metrics } = ctx;
   demandRedirect(config, request);
   const { evidence } = request;
-  const { signIn, proof, verifiedAt, endsAt } =
+  const { signIn, proof, verifiedAt, endsAt, counted } =
     'assertion' in evidence
       ? await bySignature(ctx, request, evidence)
       : await byAttestation(ctx, request, evidence.attestation);
@@ -61,7 +62,9 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const now = clock.now();
   const expiresAt = now + AUTHORIZATION_CODE_MS;
   const { clientId, redirectUri, codeChallenge } = request;
-  const [stored] = await db.write(
+  const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
+  const stored = await db.write(
+    ...counts,
     insertCode({
       ...signIn,
       proof,
@@ -75,7 +78,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       keptUntil: Math.max(expiresAt + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
     }),
   );
-  if (stored?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'used', hint: USED });
+  if (stored.at(-1)?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'used', hint: USED });
   metrics.counter('vault_authorization_codes_total').add({ outcome: 'issued' });
   return code;
 }
@@ -92,6 +95,8 @@ interface Shown {
   readonly verifiedAt: number;
   /** When the evidence expires. */
   readonly endsAt: number;
+  /** The key of an assertion, and its signature counter. */
+  readonly counted?: { readonly key: string; readonly count: number };
 }
 
 async function bySignature(
@@ -101,14 +106,15 @@ async function bySignature(
 ): Promise<Shown> {
   const { config, clock } = ctx;
   const lines = authorizationLines(config.registrarDid, request.request);
-  const { challenge, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
+  const { challenge, signCount, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
   const { credentialId } = request;
   const found = await findSigner(ctx, { credentialId, account, keys: signerKeys(assertion) });
   if (found === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
   if (found === 'not_signed') throw proofInvalid('signature', config);
   const proof = digestOf(`assertion ${toBase64url(challenge)} ${found.signer}`);
+  const counted = { key: found.signer, count: signCount };
   // The chain may have taken its time.
-  return { signIn: found.signIn, proof, verifiedAt: Math.min(clock.now(), endsAt), endsAt };
+  return { signIn: found.signIn, proof, verifiedAt: Math.min(clock.now(), endsAt), endsAt, counted };
 }
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {

@@ -68,6 +68,11 @@ export const EVENTS = {
     description: 'a token, or a link of its chain, was revoked',
     data: ['cid'],
   },
+  'signin.counter_back': {
+    channel: 'audit',
+    description: 'a passkey signed in with a signature counter that is not above its last one: it may have been copied',
+    data: ['did', 'credential', 'counter', 'previous'],
+  },
   'message.tested': {
     channel: 'audit',
     description: 'the operator had a test message sent from the console',

@@ -18,10 +18,14 @@ export type CeremonyFault =
   | 'authenticator_data'
   | 'rp_id'
   | 'user_presence'
-  | 'user_verification';
+  | 'user_verification'
+  | 'backup_state';
 
-/** What an assertion says of its ceremony: the challenge as it stands in the client data, or the first fault. */
-export type Ceremony = { readonly challenge: string } | { readonly fault: CeremonyFault };
+/**
+ * What an assertion says of its ceremony: the challenge as it stands in the client data and the signature counter, 0
+ * where the authenticator has none; or the first fault.
+ */
+export type Ceremony = { readonly challenge: string; readonly signCount: number } | { readonly fault: CeremonyFault };
 
 /**
  * Judges where and how an assertion was made (Web Authentication Level 3 section 7.2, steps 11–19), all but its
@@ -35,8 +39,10 @@ export function judgeCeremony(assertion: Assertion, place: Place): Ceremony {
   if (type !== 'webauthn.get') return { fault: 'type' };
   if ((crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined) return { fault: 'cross_origin' };
   if (!place.allowsOrigin(origin)) return { fault: 'origin' };
-  const fault = authenticatorFault(fromBase64(assertion.authenticatorData), place);
-  return fault === undefined ? { challenge } : { fault };
+  const data = fromBase64(assertion.authenticatorData);
+  if (!data || data.length < AUTHENTICATOR_DATA_BYTES_MIN) return { fault: 'authenticator_data' };
+  const fault = authenticatorFault(data, place);
+  return fault === undefined ? { challenge, signCount: signCountIn(data) } : { fault };
 }
 
 const RP_ID_HASH_BYTES = 32;
@@ -44,14 +50,20 @@ const RP_ID_HASH_BYTES = 32;
 const AUTHENTICATOR_DATA_BYTES_MIN = 37;
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
+const BACKUP_ELIGIBLE = 0x08;
+const BACKED_UP = 0x10;
 
-function authenticatorFault(data: Uint8Array | undefined, { rpIds }: Place): CeremonyFault | undefined {
-  if (!data || data.length < AUTHENTICATOR_DATA_BYTES_MIN) return 'authenticator_data';
+function authenticatorFault(data: Uint8Array, { rpIds }: Place): CeremonyFault | undefined {
   const rpIdHash = data.subarray(0, RP_ID_HASH_BYTES);
   if (!rpIds.some((rpId) => equalBytes(sha256(utf8(rpId)), rpIdHash))) return 'rp_id';
   const flags = data[RP_ID_HASH_BYTES] ?? 0;
   if ((flags & USER_PRESENT) === 0) return 'user_presence';
-  return (flags & USER_VERIFIED) === 0 ? 'user_verification' : undefined;
+  if ((flags & USER_VERIFIED) === 0) return 'user_verification';
+  return (flags & (BACKUP_ELIGIBLE | BACKED_UP)) === BACKED_UP ? 'backup_state' : undefined;
+}
+
+function signCountIn({ buffer, byteOffset }: Uint8Array): number {
+  return new DataView(buffer, byteOffset).getUint32(RP_ID_HASH_BYTES + 1);
 }
 
 function clientDataOf({ clientDataJSON }: Assertion): Record<string, unknown> | undefined {

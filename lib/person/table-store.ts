@@ -114,6 +114,14 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     key: 'proof',
     scan: 'text',
   },
+  sign_counts: {
+    about: 'the last signature counter of a key of the account, where its authenticator counts',
+    kept: 'for good',
+    erasure: 'removed',
+    why: '',
+    where: OF_ACCOUNTS,
+    key: 'account, key',
+  },
   relays: {
     about: 'a transaction that the vault sends for the person',
     kept: 'for good, the network of the client for `KEEP_IPS_DAYS`',

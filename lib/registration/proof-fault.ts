@@ -35,6 +35,7 @@ const HINTS: Readonly<Record<ProofFault, (config: FaultConfig) => string>> = {
   rp_id: ({ rpIds }) => `The passkey must belong to one of the RP IDs ${rpIds.join(', ')} (RP_IDS of the vault).`,
   user_presence: () => 'The authenticator did not ask for the presence of the user.',
   user_verification: () => 'Ask the passkey with userVerification "required".',
+  backup_state: () => 'The authenticator says that the passkey is backed up and cannot be: use another one.',
   challenge: ({ chainId, registrarDid }) =>
     `The challenge is of other values; this vault has the chain ${chainId} and the registrar ${registrarDid}; ${SEE}.`,
   nonce: () =>

@@ -6,6 +6,7 @@ export interface Ceremony {
   readonly flags?: number;
   readonly origin?: string;
   readonly rpId?: string;
+  readonly signCount?: number;
   readonly clientData?: Readonly<Record<string, unknown>>;
   readonly clientDataJSON?: Uint8Array;
   readonly authenticatorData?: Uint8Array;
@@ -34,7 +35,8 @@ export function createPasskey(home = LOOPBACK, privateKey = P256.randomPrivateKe
   return {
     key: { x: Hex.toBytes(publicKey.x, { size: 32 }), y: Hex.toBytes(publicKey.y, { size: 32 }) },
     assert(challenge, { flags = 5, origin = home.origin, rpId = home.rpId, clientData = {}, ...ceremony } = {}) {
-      const options = { challenge: Hex.fromBytes(challenge), flag: flags, origin, rpId };
+      const { signCount = 0 } = ceremony;
+      const options = { challenge: Hex.fromBytes(challenge), flag: flags, origin, rpId, signCount };
       const { metadata } = WebAuthnP256.getSignPayload({ ...options, extraClientData: clientData });
       const clientDataJSON = ceremony.clientDataJSON ?? new TextEncoder().encode(metadata.clientDataJSON);
       const authenticatorData = ceremony.authenticatorData ?? Hex.toBytes(metadata.authenticatorData);

@@ -315,6 +315,7 @@ describe('a code for somebody else’s DID', () => {
     ['type', 'a creation', { clientData: { type: 'webauthn.create' } }],
     ['cross_origin', 'a frame', { clientData: { crossOrigin: true } }],
     ['user_verification', 'nobody was verified', { flags: 1 }],
+    ['backup_state', 'backed up, and cannot be', { flags: 0x15 }],
   ])('403 proof_invalid %s: %s', async (reason, _, ceremony) => {
     expect(await refused({ ceremony })).toEqual([403, 'proof_invalid', reason]);
   });

@@ -11,7 +11,7 @@ import {
   newcomer,
   register,
   signFor,
-  type signIn,
+  signIn,
 } from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -110,5 +110,54 @@ describe('a registration that was recorded without a proof', () => {
     await settle();
     expect(await signedIn(thief)).toBe('not_found');
     expect(await signedIn(owner)).toMatchObject({ did: owner.did });
+  });
+});
+
+describe('the signature counter', () => {
+  const registered = async () => {
+    const one = await newcomer(chain, t);
+    expect((await register(t, one.body)).status).toBe(200);
+    return one;
+  };
+  const counted = async (who: Signs, signCount: number) => {
+    const { status } = await signIn(t, who, appRequest(), { ceremony: { signCount } });
+    expect(status).toBe(200);
+  };
+  /** What the events say: the counter, and the one before it. */
+  const wentBack = async () =>
+    (await t.rows("SELECT data FROM events WHERE type = 'signin.counter_back' ORDER BY id"))
+      .map(({ data }) => JSON.parse(String(data)))
+      .map(({ counter, previous }) => [counter, previous]);
+
+  test('that grows is no event, nor is none at all', async () => {
+    const [one, other] = [await registered(), await registered()];
+    for (const count of [1, 2, 9]) await counted(one, count);
+    for (const count of [0, 0]) await counted(other, count);
+    expect(await wentBack()).toEqual([]);
+    expect(await t.rows('SELECT count FROM sign_counts')).toEqual([{ count: 9 }]);
+  });
+
+  test('that does not grow is one, for the copy and for the owner alike', async () => {
+    const one = await registered();
+    for (const count of [5, 5, 4, 6, 0, 0, 3]) await counted(one, count);
+    expect(await wentBack()).toEqual([
+      [5, 5],
+      [4, 5],
+      [0, 6],
+    ]);
+    const [event] = await t.rows("SELECT app, data FROM events WHERE type = 'signin.counter_back'");
+    expect(event?.['app']).toBe('tea');
+    expect(JSON.parse(String(event?.['data']))).toMatchObject({ did: one.did });
+  });
+
+  test('of a signature that is sent again is none', async () => {
+    const one = await registered();
+    const request = appRequest();
+    const signed = await signFor(t, one, request, { ceremony: { signCount: 7 } });
+    for (let i = 0; i < 2; i++) {
+      const { status } = await authorize(t, request, { credentialId: one.credentialId, ...signed });
+      expect(status).toBe(200);
+    }
+    expect(await wentBack()).toEqual([]);
   });
 });

@@ -31,6 +31,7 @@ export const GROWING = [
   'relay_attempts',
   'relays',
   'sessions',
+  'sign_counts',
   'sponsorships',
   'streams',
   'token_revocations',

@@ -54,4 +54,11 @@ export const SESSIONS_TABLES: readonly string[] = [
     channel TEXT
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX authorization_codes_by_end ON authorization_codes (kept_until)`,
+  // The last signature counter of a key, where its authenticator counts.
+  `CREATE TABLE sign_counts (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (account, key)
+  ) STRICT, WITHOUT ROWID`,
 ];

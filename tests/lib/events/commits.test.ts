@@ -545,11 +545,12 @@ describe('the operator', () => {
   });
 });
 
-test('every event of the catalogue was told above, but those of webhooks, of limits, of keys and of looks', () => {
+test('every event of the catalogue was told above, but those of webhooks, of limits, of keys, of looks and of counters', () => {
   const elsewhere = [
     'limit.reached',
     'budget.reached',
     'key.rotated',
+    'signin.counter_back',
     'person.shown',
     'person.exported',
     'person.erased',
