@@ -82,7 +82,7 @@ interface Rotation {
 function nextAttestationKeys({ config, vars, sources }: Settings): Rotation {
   const name = 'ATTESTATION_SIGNING_KEY';
   const path = join(config.dataDir, ATTESTATION_FILE);
-  const next = `restart the vault (SIGTERM, then start it). Until then it signs with the previous key, which stays valid. Attestations live ${config.attestationTtlSeconds} s.`;
+  const next = `restart the vault (SIGTERM, then start it). Until then it signs with the previous key, which stays valid. Attestations live ${config.attestationTtlSeconds} s. ${ENDS_OPERATORS}`;
   const isFile = sources[name] === `generated, ${path}`;
   const derived = () => createKeys(config.vaultSecret).attestation.map(toHex);
   const before = vars[name]?.split(',').map((key) => key.trim()) ?? derived();
@@ -97,6 +97,8 @@ const SEVERAL =
   'restart each vault. Then set it as printed and restart each again, so that none signs with a key that another ' +
   'does not know.';
 
+const ENDS_OPERATORS = 'The restart ends the tokens of all operators.';
+
 /** The oldest key goes when there are as many as fit, and must not have signed anything that still lives. */
 function checkPatience(path: string, count: number, ttlSeconds: number): void {
   const waitMs = statSync(path).mtimeMs + ttlSeconds * 1000 - systemClock.now();
@@ -109,8 +111,7 @@ function checkPatience(path: string, count: number, ttlSeconds: number): void {
 function nextOperatorSecret({ config, sources }: Settings): Rotation {
   const name = 'OPERATOR_SECRET';
   const path = join(config.dataDir, SECRET_FILES[name]);
-  const next =
-    'restart the vault (SIGTERM, then start it). Until then it accepts only the previous secret, then only the new one.';
+  const next = `restart the vault (SIGTERM, then start it). Until then it accepts only the previous secret, then only the new one. ${ENDS_OPERATORS}`;
   const rotation = { name, text: randomSecret(), next } as const;
   if (sources[name] === `generated, ${path}`) return { ...rotation, path };
   return { ...rotation, next: `set it where the current value comes from (${sources[name]}), on every vault.` };

@@ -3,6 +3,7 @@ import { createMetrics } from '../lib/base/metrics.ts';
 import type { Context } from '../lib/context.ts';
 import type { Database } from '../lib/db/database.ts';
 import { createStore } from '../lib/db/store.ts';
+import { actingStore, COMMAND_OPERATOR } from '../lib/events/acting.ts';
 import type { Arguments } from './cli/arguments.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
 import { openExisting } from './storage/database.ts';
@@ -18,7 +19,8 @@ export async function onStore<T>(
   const config = checkSettings(previewSettings(given).settings);
   const database = await openExisting(config);
   const { databaseMaxConnections: maxConnections } = config;
-  const db = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
+  const own = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections });
+  const db = actingStore(own, COMMAND_OPERATOR);
   try {
     return await work({ config, clock: systemClock, db }, database);
   } finally {

@@ -16,6 +16,7 @@ import { historyRoutes } from './console/history.ts';
 import { inviteRoutes } from './console/invites.ts';
 import { limitRoutes } from './console/limits.ts';
 import { messageRoutes } from './console/messages.ts';
+import { operatorRoutes } from './console/operators.ts';
 import { overviewRoutes } from './console/overview.ts';
 import { consolePageRoutes } from './console/page.ts';
 import { personRoutes } from './console/person.ts';
@@ -77,6 +78,7 @@ export const ROUTES = [
   ...wellKnownRoutes,
   ...healthRoutes,
   ...tokenRoutes,
+  ...operatorRoutes,
   ...registrationRoutes,
   ...sessionConsoleRoutes,
   ...personRoutes,

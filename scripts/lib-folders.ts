@@ -32,7 +32,6 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   streams: { about: 'the live event stream', may: ['base', 'config', 'constants', 'db', 'events'] },
   platform: { about: 'the types of the ground parts', may: ['base', 'chain', 'config', 'db', 'identity'] },
   idempotency: { about: '`Idempotency-Key`', may: GROUND },
-  'key-rotation': { about: 'detection of replaced keys', may: GROUND },
   limits: { about: 'request limits, the report of stored limits, limit events', may: GROUND },
   admission: { about: 'who may register: the mode, invites, refused mail domains', may: GROUND },
   aliases: { about: "where a handle's alias leads now: by the index, else by the registry", may: [...GROUND, 'chain'] },
@@ -40,7 +39,8 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   verification: { about: 'sending and checking codes, attestations', may: [...GROUND, 'delivery', 'limits'] },
   webhooks: { about: 'the webhook queue and its worker', may: GROUND },
   joins: { about: 'mailboxes for keys that are made on another device', may: [...GROUND, 'limits'] },
-  tokens: { about: 'console tokens and revocations', may: [...GROUND, 'ucan'] },
+  tokens: { about: 'console tokens and revocations, operators with names', may: [...GROUND, 'ucan'] },
+  'key-rotation': { about: 'detection of replaced keys', may: [...GROUND, 'tokens'] },
   payments: {
     about: 'what became of payments, by what the chain shows: outcomes, and the watch that settles',
     may: [...GROUND, 'chain'],

@@ -394,6 +394,40 @@ export type TestMessage = {
   };
 };
 
+/** An operator was added. */
+export type OperatorAdded = {
+  readonly ok: true;
+  readonly token: string;
+  readonly operator: {
+    readonly name: string;
+    readonly role: 'viewer' | 'operator';
+    readonly status: 'live' | 'expired';
+    readonly created_at: Time;
+    readonly expires_at: Time;
+  };
+};
+
+/** Operators with names. */
+export type Operators = {
+  readonly operators: readonly {
+    readonly name: string;
+    readonly role: 'viewer' | 'operator';
+    readonly status: 'live' | 'expired';
+    readonly created_at: Time;
+    readonly expires_at: Time;
+  }[];
+};
+
+/** Tokens of operators were ended. */
+export type OperatorsRevoked = { readonly ok: true; readonly revoked: Count };
+
+/** Whose token or secret a request has. */
+export type WhoCalls = {
+  readonly name: string;
+  readonly role: 'viewer' | 'operator' | 'root';
+  readonly expires_at: Time | null;
+};
+
 /** What people see of the service. */
 export type PageBrand = {
   readonly name: string;
@@ -1223,15 +1257,25 @@ export interface Operations {
   'GET /readyz': { input: Readonly<Record<never, never>>; answer: Readiness };
   /** Issue a token of the event stream. */
   'POST /v1/console/token': {
-    input: {
-      readonly app: string;
-      readonly channel?: 'audit' | 'sessions' | 'credentials' | 'payments' | 'webhooks' | undefined;
-      readonly renews?: string | undefined;
-    };
+    input: { readonly app: string; readonly channel?: string | undefined; readonly renews?: string | undefined };
     answer: StreamToken;
   };
   /** Revoke a token or a delegation. */
   'POST /v1/console/revoke': { input: { readonly cid: string }; answer: TokenRevoked };
+  /** Whose token or secret this is, and what it allows. */
+  'GET /v1/console/operator': { input: Readonly<Record<never, never>>; answer: WhoCalls };
+  /** Operators with names, and when their tokens end. */
+  'GET /v1/console/operators': { input: Readonly<Record<never, never>>; answer: Operators };
+  /** Give an operator a name and a token. */
+  'POST /v1/console/operators': {
+    input: { readonly name: string; readonly role: 'viewer' | 'operator'; readonly days?: number | undefined };
+    answer: OperatorAdded;
+  };
+  /** End an operator's token, or all of them. */
+  'POST /v1/console/operators/revoke': {
+    input: { readonly name?: string | undefined; readonly all?: boolean | undefined };
+    answer: OperatorsRevoked;
+  };
   /** Registrations, the newest first; or those of an identifier, a credential or a DID. */
   'GET /v1/console/registrations': {
     input: {

@@ -47,6 +47,19 @@ function erasuresIn(path: string): readonly Erasure[] {
   }
 }
 
+/** Ends the tokens of all operators in a draft: one that was revoked since would be good again. How many there were. */
+export function endOperatorsIn(draft: string): number {
+  const connection = new Connection(draft, { readwrite: true, create: false, strict: true });
+  try {
+    const table = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'operators'`).get();
+    const ended = table === null ? 0 : connection.run('DELETE FROM operators').changes;
+    connection.run('PRAGMA journal_mode = DELETE');
+    return ended;
+  } finally {
+    connection.close();
+  }
+}
+
 const CURRENT = { isCurrent: true };
 
 /**

@@ -98,8 +98,8 @@ async function restorePath(given: Arguments, restoring: Restoring, file: FoundFi
   const keep = () => keepSecrets(config, secrets);
   makeDataDirectory(config.dataDir);
   const order = { config, path, manifest, keep, progress, isKeyKnown: key !== undefined };
-  const { keptAs, erased } = await whileAlone(config.dataDir, 'restore', () => putInPlace(given, order));
-  return { ...told, restored: true, erased, ...(keptAs === undefined ? {} : { keptAs }) };
+  const { keptAs, erased, ended } = await whileAlone(config.dataDir, 'restore', () => putInPlace(given, order));
+  return { ...told, restored: true, erased, ended, ...(keptAs === undefined ? {} : { keptAs }) };
 }
 
 /** A MAC of another secret is as good as none. */
@@ -135,31 +135,33 @@ interface Order {
   readonly isKeyKnown: boolean;
 }
 
-async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Outcome, 'keptAs' | 'erased'>> {
+async function putInPlace({ options }: Arguments, order: Order): Promise<Pick<Outcome, 'keptAs' | 'erased' | 'ended'>> {
   const { config, path, manifest, keep, progress, isKeyKnown } = order;
   const { erasures: listed } = options;
   if (listed !== undefined && !existsSync(listed)) throw new UsageError(`there is no file ${listed}.`);
-  const { erasuresOf, eraseInDraft } = await import('./erase-again.ts');
+  const { endOperatorsIn, erasuresOf, eraseInDraft } = await import('./erase-again.ts');
   const erasures = erasuresOf(config, listed);
   if (erasures.size > 0 && !isKeyKnown) throw new Error(NO_SECRET);
   let erased = 0;
+  let ended = 0;
   const eraseIn = async (draft: string) => {
     if (erasures.size > 0) progress.say('erasing …');
     const done = await eraseInDraft(config, draft, manifest, erasures);
     erased = done.erased;
-    return done.rows;
+    ended = endOperatorsIn(draft);
+    return 'operators' in done.rows ? { ...done.rows, operators: 0 } : done.rows;
   };
   const isOverwrite = options['overwrite'] !== undefined;
   if (isEmbedded(config.databaseUrl)) {
     const target = resolve(filePath(config.databaseUrl));
     const keptAs = await restoreEmbedded({ backup: path, manifest, target, isOverwrite, eraseIn, keep });
-    return { keptAs, erased };
+    return { keptAs, erased, ended };
   }
   if (isOverwrite)
     throw new UsageError('A libSQL database is not overwritten: create an empty one and set DATABASE_URL to it.');
   await restoreRemote(config, path, manifest, progress, eraseIn);
   keep();
-  return { keptAs: undefined, erased };
+  return { keptAs: undefined, erased, ended };
 }
 
 const NO_SECRET =
@@ -203,17 +205,20 @@ interface Outcome {
   readonly keptAs?: string | undefined;
   /** Identifiers that were erased since the backup was made, and are erased in the restored database again. */
   readonly erased?: number | undefined;
+  /** Operators whose tokens were ended. */
+  readonly ended?: number | undefined;
 }
 
 function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   const authenticated = isMac ? 'hmac' : 'digest';
-  const { restored, file, createdAt, rows, keptAs, erased = 0 } = outcome;
+  const { restored, file, createdAt, rows, keptAs, erased = 0, ended = 0 } = outcome;
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
   ];
   if (keptAs !== undefined) lines.push(`The previous database is kept as ${keptAs}.`);
   if (erased > 0) lines.push(`${counted(erased, 'identifier')} that were erased since are erased again.`);
+  if (ended > 0) lines.push(`The tokens of ${counted(ended, 'operator')} are ended: vault operators add makes others.`);
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)
     console.error(

@@ -25,6 +25,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   contracts: 'deploys the contracts',
   keys: 'replaces the keys that attest',
   limits: 'shows the limits in use, resets one',
+  operators: 'names operators, and ends their tokens',
   person: 'shows, exports and erases what is kept of a person',
   recoveries: 'lists recoveries of accounts, cancels one',
   registrations: 'finds the registrations of a person, undoes one',

@@ -86,7 +86,7 @@ export function createOwnAnswer(config: Config): (code: ErrorCode, request?: Req
   return (code, request) => {
     const error = new VaultError(code, code === 'shutting_down' ? { retryAfterSeconds: RESTART_SECONDS } : {});
     const requestId = (request && callerRequestId(request)) ?? randomId(systemRandom);
-    return respond(failureReply(error), requestId, request?.method === 'HEAD');
+    return respond(failureReply(error), requestId, { isHead: request?.method === 'HEAD', isShared: true });
   };
 }
 

@@ -136,6 +136,18 @@ export const REFUSALS = {
     remedy:
       'Sign with one of the keys that the account has now, over the recovery that is pending; `/account` does so.',
   },
+  operator_role: {
+    status: 403,
+    hint: 'The role of this operator does not allow it: ask for another token, or use the operator secret.',
+    cause: 'A viewer sees states and masked rows; operators are appointed by the operator secret or a command.',
+    remedy: '`vault operators add NAME --role operator` makes a token that may; the secret may all.',
+  },
+  operator_exists: {
+    status: 409,
+    hint: 'An operator of this name is there: revoke its token first, or choose another name.',
+    cause: 'An operator of this name has a token that is still good.',
+    remedy: '`vault operators revoke NAME` ends it. A name whose token has ended is free.',
+  },
   identifier_reserved: {
     status: 409,
     cause:

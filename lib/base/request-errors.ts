@@ -51,9 +51,10 @@ export const REQUEST_ERRORS = {
   },
   operator_unauthorized: {
     status: 401,
-    cause: 'The operator’s secret is missing or wrong; at `/api/client` the token of `vault doctor`.',
+    cause:
+      'The operator’s secret or token is missing or wrong; `reason` is `expired` or `revoked` of a token that was good. At `/api/client` it is the token of `vault doctor`.',
     remedy:
-      'It is in `operator.secret` of `DATA_DIR`, or what `OPERATOR_SECRET` says. After ten wrong ones in a minute the next ones are 429.',
+      'A token is of `vault operators add`. The secret is in `operator.secret` of `DATA_DIR`, or what `OPERATOR_SECRET` says. After ten wrong ones in a minute the next ones are 429.',
   },
   not_found: {
     status: 404,

@@ -2,6 +2,7 @@ import { isoTime } from '../base/clock.ts';
 import { OPERATOR_EVENTS } from './operator-events.ts';
 import { PERSON_EVENTS } from './person-events.ts';
 import { RECOVERY_EVENTS } from './recovery-events.ts';
+import { REGISTRATION_EVENTS } from './registration-events.ts';
 
 /** The channels of events; a stream may be limited to some of them. */
 export const EVENT_CHANNELS = ['audit', 'sessions', 'credentials', 'payments', 'webhooks'] as const;
@@ -110,47 +111,7 @@ export const EVENTS = {
     description: 'the DID that the identifier is proven for, or its alias leads to, replaced another',
     data: ['identifier', 'channel', 'did', 'previous_did'],
   },
-  'registration.submitted': {
-    channel: 'credentials',
-    description: 'a registration was recorded, or a re-org made it open again',
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
-  },
-  'registration.confirmed': {
-    channel: 'credentials',
-    description: 'the chain has it',
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
-  },
-  'registration.failed': {
-    channel: 'credentials',
-    description: 'it is given up; identifier, DID and credential are free again',
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash', 'reason'],
-  },
-  'registration.proven': {
-    channel: 'credentials',
-    description: "the controller's passkey signed for it",
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
-  },
-  'registration.displaced': {
-    channel: 'credentials',
-    description: 'a later, proven registration of another DID took its address; it keeps DID and credential',
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
-  },
-  'registration.challenged': {
-    channel: 'credentials',
-    description: 'another DID has proven an address whose holder has a passkey: it moves after a while',
-    data: ['identifier', 'channel', 'did'],
-  },
-  'registration.challenge_ended': {
-    channel: 'credentials',
-    description:
-      '`by`: the `holder` has renewed or `released` it, another DID `replaced` it, it `moved`, or it `failed`',
-    data: ['identifier', 'channel', 'did', 'by'],
-  },
-  'registration.restored': {
-    channel: 'credentials',
-    description: 'the registration that took its address failed or was undone: it has the address again',
-    data: ['identifier', 'channel', 'did', 'credential', 'tx_hash'],
-  },
+  ...REGISTRATION_EVENTS,
   'did.deactivated': {
     channel: 'credentials',
     description: 'the follower read that a DID was deactivated on-chain',
@@ -200,7 +161,7 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, string | number | null>>;
 }
 
-/** A row of `events`; `at` in milliseconds, `data` as JSON text. */
+/** A row of `events`; `at` in milliseconds, `data` as JSON text, `operator` the name of whoever's action it is of. */
 export interface StoredEvent {
   readonly id: number;
   readonly app: string;
@@ -208,6 +169,7 @@ export interface StoredEvent {
   readonly type: string;
   readonly at: number;
   readonly data: string;
+  readonly operator?: string | null;
 }
 
 /** The ids of the oldest and the newest stored event; `oldest` is `newest + 1` if all are deleted. */
@@ -226,8 +188,8 @@ export function eventOf<T extends EventType>(
 }
 
 /** The JSON of an event as streams and exports show it. */
-export function eventJson({ id, app, channel, type, at, data }: StoredEvent): string {
-  const head = JSON.stringify({ id, app, channel, type, at: isoTime(at) });
+export function eventJson({ id, app, channel, type, at, data, operator = null }: StoredEvent): string {
+  const head = JSON.stringify({ id, app, channel, type, at: isoTime(at), ...(operator === null ? {} : { operator }) });
   // The data is JSON already, and need not be parsed for every subscriber.
   return `${head.slice(0, -1)},"data":${data}}`;
 }

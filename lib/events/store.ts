@@ -1,6 +1,6 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import type { Condition, Row, Statement, Value } from '../db/database.ts';
+import { type Condition, textOf as columnText, type Row, type Statement, type Value } from '../db/database.ts';
 import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
 
 // Ids are assigned inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is
@@ -24,14 +24,15 @@ export function emitEvent({ type, app, at, data }: NewEvent, { ifChanged = false
       event_type: type,
       event_at: at,
       event_data: JSON.stringify(data),
+      event_operator: null,
       ...when?.args,
     },
     emits: true,
   };
 }
 
-const INSERT = `INSERT INTO events (app, channel, type, at, data)
-  SELECT :event_app, :event_channel, :event_type, :event_at, :event_data`;
+const INSERT = `INSERT INTO events (app, channel, type, at, data, operator)
+  SELECT :event_app, :event_channel, :event_type, :event_at, :event_data, :event_operator`;
 const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
 
 /** An event of one of several changes, and what the condition knows the change by. */
@@ -50,11 +51,15 @@ export function emitEventsOf(list: readonly EventOf[], when: string): Statement 
     JSON.stringify(data),
     of,
   ]);
-  return { sql: `${INSERT_EACH} WHERE ${when}`, args: { events: JSON.stringify(rows) }, emits: true };
+  return {
+    sql: `${INSERT_EACH} WHERE ${when}`,
+    args: { events: JSON.stringify(rows), event_operator: null },
+    emits: true,
+  };
 }
 
-const INSERT_EACH = `INSERT INTO events (app, channel, type, at, data)
-  SELECT app, channel, type, at, data FROM (SELECT value ->> 0 AS app, value ->> 1 AS channel, value ->> 2 AS type,
+const INSERT_EACH = `INSERT INTO events (app, channel, type, at, data, operator)
+  SELECT app, channel, type, at, data, :event_operator FROM (SELECT value ->> 0 AS app, value ->> 1 AS channel, value ->> 2 AS type,
     value ->> 3 AS at, value ->> 4 AS data, value -> 5 AS of FROM json_each(:events))`;
 
 /** A part of `emitEvents`: an event for each row of `from` (FROM … WHERE …); `app` and `data` are SQL over that row. */
@@ -73,7 +78,7 @@ export interface EventRows {
 export function emitEvents(parts: readonly EventRows[], args: Readonly<Record<string, Value>>): Statement {
   const sql = known.get(parts) ?? textOf(parts);
   known.set(parts, sql);
-  return { sql, args, emits: true };
+  return { sql, args: { ...args, event_operator: null }, emits: true };
 }
 
 // The text is long: it is built once for each constant list of parts.
@@ -82,9 +87,9 @@ const known = new WeakMap<readonly EventRows[], string>();
 function textOf(parts: readonly EventRows[]): string {
   const selects = parts.map(({ type, app, data, from }) => {
     const members = Object.entries(data).map(([name, sql]) => `'${name}', ${sql}`);
-    return `SELECT ${app}, '${EVENTS[type].channel}', '${type}', :now, json_object(${members.join(', ')}) ${from}`;
+    return `SELECT ${app}, '${EVENTS[type].channel}', '${type}', :now, json_object(${members.join(', ')}), :event_operator ${from}`;
   });
-  return `INSERT INTO events (app, channel, type, at, data) ${selects.join(' UNION ALL ')}`;
+  return `INSERT INTO events (app, channel, type, at, data, operator) ${selects.join(' UNION ALL ')}`;
 }
 
 /** SQL for the masked identifier of a key column, in the form of `maskIdentifier`. */
@@ -147,6 +152,7 @@ export function toEvent(row: Row): StoredEvent {
     type: String(row['type']),
     at: Number(row['at']),
     data: String(row['data']),
+    operator: columnText(row, 'operator'),
   };
 }
 

@@ -1,13 +1,17 @@
 import type { Statement } from '../db/database.ts';
 import type { NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
+import { endOperators } from '../tokens/operators.ts';
 
-/** Records the mark of a key. Emits `event` when another mark was recorded before; the first one emits nothing. */
+/**
+ * Records the mark of a key. When another mark was recorded before, emits `event` and ends all operators' tokens:
+ * whoever had the former key may have made some. The first mark does neither.
+ */
 export function recordKeyMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
+  const when = { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } };
   return [
-    emitEvent(event, {
-      when: { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } },
-    }),
+    ...endOperators(when, event.at),
+    emitEvent(event, { when }),
     {
       sql: `INSERT INTO key_marks (name, mark) VALUES (:name, :mark)
         ON CONFLICT (name) DO UPDATE SET mark = excluded.mark WHERE mark <> excluded.mark`,

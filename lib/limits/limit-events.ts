@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { DatabaseUnavailable, type LimitState, VaultError } from '../base/error.ts';
 import { networkKey } from '../base/ip.ts';
 import { describeError } from '../base/log.ts';
@@ -57,6 +57,13 @@ export function recordLimit(ctx: Ctx, app: string, { name, limit, windowSeconds,
 export function recordIntruder(ctx: Ctx, client: string): void {
   const event = eventOf('operator.refused', { app: DEFAULT_APP, at: ctx.clock.now() }, { client: maskClient(client) });
   record(ctx, `operator ${networkKey(client)}`, MINUTE_MS, event);
+}
+
+/** Records `operator.secret_used`, at most once per network and hour. */
+export function recordSecretUse(ctx: Ctx, client: string): void {
+  const data = { client: maskClient(client) };
+  const event = eventOf('operator.secret_used', { app: DEFAULT_APP, at: ctx.clock.now() }, data);
+  record(ctx, `operator secret ${networkKey(client)}`, HOUR_MS, event);
 }
 
 /** Records `budget.reached` for a part of a daily budget, at most once per part and day. */

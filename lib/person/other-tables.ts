@@ -15,6 +15,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   leases: { none: 'jobs of the vault' },
   migrations: { none: 'versions of the schema' },
   minutes: { none: 'numbers for the charts of the console' },
+  operators: { none: 'who may call the console: names that the vault’s operator chose' },
   recovery_cursors: { none: 'how far the chain is read' },
   signers: { none: 'accounts of the vault' },
   streams: { none: 'tokens of the operator’s streams' },

@@ -14,7 +14,7 @@ export const CONSOLE_COMMAND = '/vault/console';
 /** The UCAN command of a token that opens the event stream. */
 export const CONSOLE_READ_COMMAND = `${CONSOLE_COMMAND}/events/read`;
 
-/** What an event stream may show: the events of one app, of one channel or of all. */
+/** What an event stream may show: the events of one app, of all channels or of those of a comma-separated list. */
 export interface ConsoleScope {
   readonly app: string;
   readonly channel?: string | undefined;
@@ -42,7 +42,7 @@ export async function mintConsoleToken(
   { app, channel }: ConsoleScope,
   now: number,
 ): Promise<ConsoleToken> {
-  const { signer: key } = await identityOf(keys);
+  const { signer: key } = await consoleIdentity(keys);
   const { token, expiresAt } = await mintInvocation({
     key,
     subject: key.did,
@@ -64,7 +64,7 @@ export async function checkConsoleToken(
   asked: { readonly app: string; readonly channels: readonly string[]; readonly now: number },
 ): Promise<ConsoleVerdict> {
   if (!token) return refuse('token_missing');
-  const { did, verify } = await identityOf(keys);
+  const { did, verify } = await consoleIdentity(keys);
   const verdict = await verifyInvocation(token, { service: did, now: asked.now, verify });
   if (!verdict.ok) return refuse(ERRORS[verdict.why] ?? 'token_invalid');
   const { subject, command, args, ownExpiresAt, expiresAt, cid, cids } = verdict;
@@ -91,17 +91,20 @@ function refuse(error: Exclude<ConsoleVerdict, { ok: true }>['error']): ConsoleV
 function allows(args: IpldMap, { app, channels }: { app: string; channels: readonly string[] }): boolean {
   const { app: ownApp, channel, ...others } = args;
   if (ownApp !== app || Object.keys(others).length > 0) return false;
-  return channel === undefined || (channels.length === 1 && channels[0] === channel);
+  if (channel === undefined) return true;
+  const held = typeof channel === 'string' ? channel.split(',') : [];
+  return channels.length > 0 && channels.every((one) => held.includes(one));
 }
 
-interface Identity {
+/** The vault as the issuer and verifier of its own tokens. */
+export interface ConsoleIdentity {
   readonly did: string;
   readonly signer: UcanSigner;
   readonly verify: Verify;
 }
 
 /** The vault's DID and signer, and a verifier that caches public keys; created once per `Keys`. */
-async function identityOf(keys: Keys): Promise<Identity> {
+export async function consoleIdentity(keys: Keys): Promise<ConsoleIdentity> {
   const known = identities.get(keys);
   if (known) return known;
   // Never cache a promise: on Workers a request must not wait for what another one has started.
@@ -111,4 +114,4 @@ async function identityOf(keys: Keys): Promise<Identity> {
   return identity;
 }
 
-const identities = new WeakMap<Keys, Identity>();
+const identities = new WeakMap<Keys, ConsoleIdentity>();

@@ -22,7 +22,7 @@ export async function issueToken(
   const { app, channel } = scope;
   // One look at the clock: one that is set between two would have the token refused.
   const minted = await mintConsoleToken(ctx, scope, now);
-  const channels = channel === undefined ? EVENT_CHANNELS : [channel];
+  const channels = channel === undefined ? EVENT_CHANNELS : channel.split(',');
   const verdict = await checkConsoleToken(ctx, minted.token, { app, channels, now });
   if (!verdict.ok) throw new Error(`a token just minted is refused: ${verdict.error}`);
   const { cid } = verdict;

@@ -22,8 +22,9 @@ export function webhookId({ id, at }: Pick<StoredEvent, 'id' | 'at'>): string {
 }
 
 /** The JSON body for an event (`docs/webhooks.md`). */
-export function webhookBody({ id, app, channel, type, at, data }: StoredEvent): string {
-  const head = JSON.stringify({ type, timestamp: isoTime(at), id, app, channel });
+export function webhookBody({ id, app, channel, type, at, data, operator = null }: StoredEvent): string {
+  const by = operator === null ? {} : { operator };
+  const head = JSON.stringify({ type, timestamp: isoTime(at), id, app, channel, ...by });
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 

@@ -82,8 +82,8 @@ export function queueDeliveries(now: number, giveUpAt: number, limit: number): r
   const next = `FROM events WHERE id > (SELECT event_id FROM webhook_cursor) ORDER BY id LIMIT :limit`;
   return [
     {
-      sql: `INSERT INTO webhook_deliveries (event_id, app, channel, type, at, data, next_attempt_at, give_up_at, created_at)
-        SELECT id, app, channel, type, at, data, :now, :give_up_at, :now FROM (SELECT * ${next}) WHERE channel <> 'webhooks'
+      sql: `INSERT INTO webhook_deliveries (event_id, app, channel, type, at, data, operator, next_attempt_at, give_up_at, created_at)
+        SELECT id, app, channel, type, at, data, operator, :now, :give_up_at, :now FROM (SELECT * ${next}) WHERE channel <> 'webhooks'
         ON CONFLICT (event_id) DO NOTHING`,
       args: { now, give_up_at: giveUpAt, limit },
     },

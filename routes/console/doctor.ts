@@ -8,6 +8,7 @@ import { get, post, type Route } from '../http/route.ts';
 /** What `vault doctor` checks, from inside the vault, for the operator. */
 export const doctorRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/doctor', {
       summary: 'Check every dependency, at most every 15 seconds, and say what to do',
       answers: { 200: DoctorChecks },
@@ -18,6 +19,7 @@ export const doctorRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/doctor/send', {
       summary: 'Send a test mail or SMS through the provider in force, and say what became of it',
       answers: { 200: TestMessage },

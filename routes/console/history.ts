@@ -11,6 +11,7 @@ const rangeName = v.picklist(RANGE_NAMES, `Invalid range. Must be of ${RANGE_NAM
 /** What the vault did, minute by minute, for the operator's charts. */
 export const historyRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/history', {
       summary: 'What all processes did in the last hour or day',
       answers: { 200: Activity },

@@ -19,6 +19,7 @@ const beforeText = v.pipe(
 /** Invites, made, listed and revoked by the operator. */
 export const inviteRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/invites', {
       summary: 'Invites, the newest first',
       answers: { 200: Invites },
@@ -30,6 +31,7 @@ export const inviteRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/invites', {
       summary: 'Make an invite',
       answers: { 200: InviteCreated },
@@ -48,6 +50,7 @@ export const inviteRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/invites/revoke', {
       summary: 'Revoke an invite',
       answers: { 200: InviteRevoked },

@@ -3,7 +3,7 @@ import { STORED_LIMITS } from '../../lib/limits/catalogue.ts';
 import { clearLimit, showLimits } from '../../lib/limits/report.ts';
 import { LimitCleared, LimitUses } from '../answers/console.ts';
 import { optional, required, textField } from '../http/fields.ts';
-import { requireOperator } from '../http/operator-auth.ts';
+import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, post, type Route } from '../http/route.ts';
 
@@ -12,17 +12,20 @@ const limitKind = v.picklist(STORED_LIMITS, `Invalid kind. Must be of ${STORED_L
 /** Stored limits, shown and cleared by the operator (completions section 11). */
 export const limitRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/limits', {
       summary: 'How full the stored limits are',
       answers: { 200: LimitUses },
       fields: { kind: optional(limitKind), key: optional(textField('key')) },
-      async handler({ ctx, input }) {
+      async handler({ ctx, input, operator }) {
+        if (input.key !== undefined) demandRole(operator, 'operator');
         return json({ kinds: STORED_LIMITS, limits: await showLimits(ctx, input) });
       },
     }),
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/limits/clear', {
       summary: 'Free a limit',
       answers: { 200: LimitCleared },

@@ -18,6 +18,7 @@ const THREE_DAYS_MS = 3 * 86_400_000;
 /** Mails and text messages as people get them, with made-up values. */
 export const messageRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/messages', {
       summary: 'A mail and its text message, with made-up values',
       answers: { 200: MessagePreview },

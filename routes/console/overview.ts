@@ -11,6 +11,7 @@ const NO_EVENTS = { oldest: 0, newest: 0 };
 /** What the vault is doing, for the operator (completions section 11). */
 export const overviewRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/overview', {
       summary: 'What the process that answers is doing',
       answers: { 200: Overview },

@@ -17,6 +17,7 @@ const fields = {
 /** What is stored of a person. The identifier is in the body: URLs are in the logs of proxies. */
 export const personRoutes = [
   requireOperator(
+    'operator',
     post('/v1/console/person/show', {
       summary: 'What is stored of a person, in words, page by page',
       answers: { 200: PersonShown },
@@ -29,6 +30,7 @@ export const personRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/person/export', {
       summary: 'What is stored of a person, as it is stored, page by page',
       answers: { 200: PersonExported },
@@ -41,6 +43,7 @@ export const personRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/person/erase', {
       summary: 'Erase a person, or say what that would do',
       answers: { 200: PersonErased },

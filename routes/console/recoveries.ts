@@ -4,7 +4,7 @@ import { Done } from '../answers/common.ts';
 import { Recoveries } from '../answers/recoveries.ts';
 import { addressText } from '../fields.ts';
 import { optional, required } from '../http/fields.ts';
-import { requireOperator } from '../http/operator-auth.ts';
+import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, post, type Route } from '../http/route.ts';
 
@@ -16,11 +16,13 @@ const isOpenText = v.pipe(
 /** Recoveries of accounts, listed and withdrawn by the operator. */
 export const recoveryConsoleRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/recoveries', {
       summary: 'Recoveries of accounts, the newest first',
       answers: { 200: Recoveries },
       fields: { account: optional(addressText('account')), open: optional(isOpenText) },
-      async handler({ ctx, input: { account, open = false } }) {
+      async handler({ ctx, operator, input: { account, open = false } }) {
+        if (account !== undefined) demandRole(operator, 'operator');
         const query = { isOpen: open, ...(account === undefined ? {} : { account }) };
         return json({ recoveries: await listRecoveries(ctx, query) });
       },
@@ -28,6 +30,7 @@ export const recoveryConsoleRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/recoveries/cancel', {
       summary: 'Withdraw the recoveries of an account',
       answers: { 200: Done },

@@ -9,7 +9,7 @@ import {
 import { RegistrationDetail, Registrations, RegistrationUndone } from '../answers/registrations.ts';
 import { credentialIdText, didText, identifierText } from '../fields.ts';
 import { optional, required } from '../http/fields.ts';
-import { requireOperator } from '../http/operator-auth.ts';
+import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, post, type Route } from '../http/route.ts';
 import { answerFile, EXPORT_ANSWERS, fileFields, filterFields, needNone, pageFields } from './lists.ts';
@@ -26,6 +26,7 @@ const filters = {
 /** Registrations, found, listed, exported and undone by the operator (completions section 11, completions-2 §1.1). */
 export const registrationRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/registrations', {
       summary: 'Registrations, the newest first; or those of an identifier, a credential or a DID',
       answers: { 200: Registrations },
@@ -37,8 +38,9 @@ export const registrationRoutes = [
         ...filters,
         ...pageFields,
       },
-      async handler({ ctx, input: { identifier, credentialId, did, ...filter } }) {
+      async handler({ ctx, operator, input: { identifier, credentialId, did, ...filter } }) {
         if ((identifier ?? credentialId ?? did) === undefined) return json(await browseRegistrations(ctx, filter));
+        demandRole(operator, 'operator');
         needNone(filter, 'Expected no filter beside identifier, credentialId or did');
         const registrations = await findRegistrations(ctx, { identifier, credentialId, did });
         return json({ registrations, next: null, searchedTo: null, total: null });
@@ -47,6 +49,7 @@ export const registrationRoutes = [
   ),
 
   requireOperator(
+    'viewer',
     get('/v1/console/registrations/detail', {
       summary: 'A registration with its relay, session and codes',
       answers: { 200: RegistrationDetail },
@@ -59,6 +62,7 @@ export const registrationRoutes = [
   ),
 
   requireOperator(
+    'operator',
     get('/v1/console/registrations/export', {
       summary: 'Registrations as a file, the newest first',
       answers: EXPORT_ANSWERS,
@@ -73,6 +77,7 @@ export const registrationRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/registrations/undo', {
       summary: 'Fail a registration that took an address over wrongly',
       answers: { 200: RegistrationUndone },

@@ -9,7 +9,7 @@ import {
 import { Sessions } from '../answers/registrations.ts';
 import { identifierText } from '../fields.ts';
 import { optional } from '../http/fields.ts';
-import { requireOperator } from '../http/operator-auth.ts';
+import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';
 import { answerFile, EXPORT_ANSWERS, fileFields, filterFields, needNone, pageFields } from './lists.ts';
@@ -22,13 +22,15 @@ const filters = {
 /** Sessions, listed and exported by the operator. */
 export const sessionConsoleRoutes = [
   requireOperator(
+    'viewer',
     get('/v1/console/sessions', {
       summary: 'Sessions, the newest first; or that of an identifier',
       answers: { 200: Sessions },
       example: { status: 'linked' },
       fields: { identifier: optional(identifierText), ...filters, ...pageFields },
-      async handler({ ctx, input: { identifier, ...filter } }) {
+      async handler({ ctx, operator, input: { identifier, ...filter } }) {
         if (identifier === undefined) return json(await browseSessions(ctx, filter));
+        demandRole(operator, 'operator');
         needNone(filter, 'Expected no filter beside identifier');
         return json(await lookUpSession(ctx, identifier));
       },
@@ -36,6 +38,7 @@ export const sessionConsoleRoutes = [
   ),
 
   requireOperator(
+    'operator',
     get('/v1/console/sessions/export', {
       summary: 'Sessions as a file, the newest first',
       answers: EXPORT_ANSWERS,

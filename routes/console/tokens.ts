@@ -4,26 +4,37 @@ import { issueToken, revokeToken } from '../../lib/tokens/tokens.ts';
 import { StreamToken, TokenRevoked } from '../answers/console.ts';
 import { appName } from '../fields.ts';
 import { optional, required, word } from '../http/fields.ts';
-import { requireOperator } from '../http/operator-auth.ts';
+import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { post, type Route } from '../http/route.ts';
 
-const eventChannel = v.picklist(EVENT_CHANNELS, `Invalid channel. Must be one of ${EVENT_CHANNELS.join(', ')}`);
+const eventChannels = v.pipe(
+  v.string('Invalid channel'),
+  v.check(
+    (list) => list.split(',').every((one) => EVENT_CHANNELS.some((name) => name === one)),
+    `Invalid channel. Must be of ${EVENT_CHANNELS.join(', ')}`,
+  ),
+);
 
 /** Tokens of the event stream, issued and revoked by the operator (completions section 11). */
 export const tokenRoutes = [
   requireOperator(
+    'viewer',
     post('/v1/console/token', {
       summary: 'Issue a token of the event stream',
       answers: { 200: StreamToken },
-      fields: { app: required(appName), channel: optional(eventChannel), renews: optional(word('renews')) },
-      async handler({ ctx, input }) {
+      fields: { app: required(appName), channel: optional(eventChannels), renews: optional(word('renews')) },
+      async handler({ ctx, input, operator }) {
+        // The audit channel is the list of who did what.
+        const channels = input.channel?.split(',') ?? EVENT_CHANNELS;
+        if (channels.includes('audit')) demandRole(operator, 'operator');
         return json(await issueToken(ctx, input, input.renews));
       },
     }),
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/revoke', {
       summary: 'Revoke a token or a delegation',
       answers: { 200: TokenRevoked },

@@ -21,6 +21,7 @@ const statusName = v.picklist(
 /** The operator's view of the webhooks: what became of them, and the dead ones sent again. */
 export const webhookRoutes = [
   requireOperator(
+    'operator',
     get('/v1/console/webhooks', {
       summary: 'Webhooks, the newest first',
       answers: { 200: Deliveries },
@@ -32,6 +33,7 @@ export const webhookRoutes = [
   ),
 
   requireOperator(
+    'operator',
     post('/v1/console/webhooks/resend', {
       summary: 'Send a dead webhook again',
       answers: { 200: DeliveryResent },

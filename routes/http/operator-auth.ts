@@ -1,25 +1,44 @@
 import { equalText } from '../../lib/base/bytes.ts';
 import { VaultError } from '../../lib/base/error.ts';
-import { recordIntruder } from '../../lib/limits/limit-events.ts';
-import type { Route } from './route.ts';
+import type { Context } from '../../lib/context.ts';
+import { actingStore, ROOT_OPERATOR } from '../../lib/events/acting.ts';
+import { recordIntruder, recordSecretUse } from '../../lib/limits/limit-events.ts';
+import { readOperator } from '../../lib/tokens/operators.ts';
+import type { ActingOperator, Route, RouteRole } from './route.ts';
+
+const ROLES: readonly RouteRole[] = ['viewer', 'operator', 'root'];
 
 /**
- * The route, for the operator alone: 401 `operator_unauthorized` before the request is read any further, 429
- * `rate_limited` once a client has failed too often. The right secret always passes, so that nobody else's failures
- * from the same address lock the operator out.
+ * The route, for operators of a role alone: 401 `operator_unauthorized` before the request is read any further, 429
+ * `rate_limited` once a client has failed too often, 403 `operator_role`. The right secret and good tokens always pass,
+ * so that nobody else's failures from the same address lock an operator out. Events of the route hold the name.
  */
-export function requireOperator<R extends Route>(route: R): R {
+export function requireOperator<R extends Route>(role: RouteRole, route: R): R {
   return {
     ...route,
     security: 'operator',
+    role,
     async handle(incoming, limits) {
       const { ctx, request, client } = incoming;
-      if (isOperator(ctx.config.operatorSecret, request)) return route.handle(incoming, limits);
-      recordIntruder(ctx, client);
-      limits.operator(client);
-      throw new VaultError('operator_unauthorized');
+      const found = await findOperator(ctx, request);
+      if ('fault' in found) {
+        recordIntruder(ctx, client);
+        limits.operator(client);
+        const { fault } = found;
+        throw new VaultError('operator_unauthorized', fault === 'invalid' ? {} : { reason: fault, hint: HINTS[fault] });
+      }
+      const own = { ...ctx, db: actingStore(ctx.db, found.name) };
+      if (found.role === 'root') recordSecretUse(own, client);
+      demandRole(found, role);
+      return route.handle({ ...incoming, ctx: own, operator: found }, limits);
     },
   };
+}
+
+/** Throws 403 `operator_role` unless the operator has the role, or one that may more. */
+export function demandRole(operator: Pick<ActingOperator, 'role'> | undefined, role: RouteRole): void {
+  if (operator === undefined || ROLES.indexOf(operator.role) < ROLES.indexOf(role))
+    throw new VaultError('operator_role');
 }
 
 /** The token of `Authorization: Bearer`, undefined without one. */
@@ -27,7 +46,23 @@ export function bearerToken(request: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
 }
 
-/** Compared in time that depends on the secret's length only. Without a secret nobody is the operator. */
-function isOperator(secret: string | undefined, request: Request): boolean {
-  return equalText(secret ?? '', bearerToken(request) ?? '') && secret !== undefined;
+/** Whoever the header names: the secret is root, without a database too. A query names nobody: URLs are in logs. */
+async function findOperator(
+  ctx: Context,
+  request: Request,
+): Promise<ActingOperator | { readonly fault: keyof typeof HINTS | 'invalid' }> {
+  const given = bearerToken(request);
+  if (given === undefined) return { fault: 'invalid' };
+  if (isSecret(ctx.config.operatorSecret, given)) return { name: ROOT_OPERATOR, role: 'root', expiresAt: null };
+  return readOperator(ctx, given);
+}
+
+const HINTS = {
+  expired: 'The token of this operator has ended: vault operators add makes another one.',
+  revoked: 'The token of this operator was revoked, or the vault was restored or its keys replaced.',
+} as const;
+
+/** Compared in time that depends on the secret's length only. Without a secret nobody is root. */
+function isSecret(secret: string | undefined, given: string): boolean {
+  return equalText(secret ?? '', given) && secret !== undefined;
 }

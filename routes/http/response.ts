@@ -20,16 +20,24 @@ export function json(body: unknown, { status = 200, headers = NO_HEADERS }: Part
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Turns a reply into the response: for HEAD the same headers and no body. */
-export type Respond = (reply: Reply, requestId: string, isHead: boolean) => Response;
+/** How a reply is sent: for HEAD without its body; what is not `isShared` no page of another origin may read. */
+interface Sending {
+  readonly isHead: boolean;
+  readonly isShared: boolean;
+}
+
+/** Turns a reply into the response. */
+export type Respond = (reply: Reply, requestId: string, sending: Sending) => Response;
 
 /** `Respond` for a vault; with an https origin every response carries `Strict-Transport-Security`. */
 export function createRespond({ baseUrl }: Pick<Config, 'baseUrl'>): Respond {
   // Each response copies them: to read them from a plain object costs twice as much.
   const common = new Headers(COMMON);
   if (baseUrl.startsWith('https:')) common.set('strict-transport-security', STRICT_TRANSPORT);
-  return ({ status, headers: own, body }, requestId, isHead) => {
-    const init = { status, headers: common };
+  const closed = new Headers(common);
+  closed.delete('access-control-allow-origin');
+  return ({ status, headers: own, body }, requestId, { isHead, isShared }) => {
+    const init = { status, headers: isShared ? common : closed };
     // Workers compress a body again although its headers say it is compressed, unless `encodeBody` is `manual`.
     const sent = 'content-encoding' in own ? { ...init, encodeBody: 'manual' } : init;
     const response = new Response(isHead ? null : body, sent);

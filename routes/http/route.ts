@@ -22,6 +22,8 @@ export interface Call<Input> {
   /** The address of the socket's other end, where the host knows it. */
   readonly peer: string | undefined;
   readonly request: Request;
+  /** Who calls a route of the operator. */
+  readonly operator: ActingOperator | undefined;
   /** Spends one request of the limit `proxy`, for an answer that turns out to cost an upstream call. Throws 429. */
   readonly spendProxy: () => void;
   /** There when the request has an `Idempotency-Key`. */
@@ -35,6 +37,17 @@ export interface Incoming {
   readonly request: Request;
   readonly client: string;
   readonly peer: string | undefined;
+  readonly operator?: ActingOperator | undefined;
+}
+
+/** Who may call a route of the operator: `root` is the operator secret, and every role may what those before it may. */
+export type RouteRole = 'viewer' | 'operator' | 'root';
+
+/** Who calls a route of the operator, as `requireOperator` has found; `expiresAt` in milliseconds, null: never. */
+export interface ActingOperator {
+  readonly name: string;
+  readonly role: RouteRole;
+  readonly expiresAt: number | null;
 }
 
 /** A route as plain data: what `routes/index.ts` serves, and what the documents and the client's types are read off. */
@@ -59,6 +72,8 @@ export interface Route<
   /** It honours `Idempotency-Key`. */
   readonly isIdempotent: boolean;
   readonly security?: Security;
+  /** The least role that may call a route of the operator; some of its fields may ask for more. */
+  readonly role?: RouteRole;
   /** What the body is where it has no fields. */
   readonly wire?: v.GenericSchema;
   /** Throws or rejects. */
@@ -109,12 +124,12 @@ export function get<P extends string, const A extends Answers, F extends Fields 
     limit,
     isPage,
     isIdempotent: false,
-    handle({ ctx, app, request, client, peer }, limits) {
+    handle({ ctx, app, request, client, peer, operator }, limits) {
       if (limit) limits[limit](client);
       const hasQuery = !isPage && (hasFields || request.url.includes('?'));
       const record = hasQuery ? prepare(readQuery(request.url)) : NONE;
       const spendProxy = () => limits.proxy(client);
-      return handler({ ctx, app, input: read(record), client, peer, request, spendProxy });
+      return handler({ ctx, app, input: read(record), client, peer, request, operator, spendProxy });
     },
   };
 }
@@ -141,7 +156,7 @@ export function post<P extends string, const A extends Answers, F extends Fields
     limit,
     isPage,
     isIdempotent: idempotency !== undefined,
-    async handle({ ctx, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer, operator }, limits) {
       if (limit) limits[limit](client);
       readQuery(request.url);
       const record = prepare(await readJsonObject(ctx.clock, request));
@@ -149,7 +164,7 @@ export function post<P extends string, const A extends Answers, F extends Fields
       const isOther = other?.applies(ctx, record) === true;
       if (isOther && other.limit) limits[other.limit](client);
       const input = (isOther && readOther ? readOther : read)(record);
-      const asked = { ctx, app, input, client, peer, request, spendProxy };
+      const asked = { ctx, app, input, client, peer, request, operator, spendProxy };
       const run = async (keep?: Keep) => {
         const call = keep ? { ...asked, keep } : asked;
         return isOther ? other.handler(call as Call<Values<G>>) : handler(call as Call<Values<F>>);
@@ -189,11 +204,11 @@ export function postJson<P extends string, const A extends Answers, W extends v.
     fields: {},
     body: 'any',
     limit,
-    async handle({ ctx, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer, operator }, limits) {
       const spend = () => limits[limit](client);
       spend();
       readQuery(request.url);
-      const asked = { ctx, app, request, client, peer, spend, spendProxy: () => limits.proxy(client) };
+      const asked = { ctx, app, request, client, peer, operator, spend, spendProxy: () => limits.proxy(client) };
       return handler({ ...asked, input: await readJson(ctx.clock, request, maxBytes) });
     },
   };
@@ -213,10 +228,10 @@ export function postForm<P extends string, const A extends Answers, F extends Fi
     fields,
     body: 'form',
     limit,
-    async handle({ ctx, app, request, client, peer }, limits) {
+    async handle({ ctx, app, request, client, peer, operator }, limits) {
       limits[limit](client);
       const input = read(await readFormFields(ctx.clock, request));
-      return handler({ ctx, app, input, client, peer, request, spendProxy: () => limits.proxy(client) });
+      return handler({ ctx, app, input, client, peer, request, operator, spendProxy: () => limits.proxy(client) });
     },
   };
 }

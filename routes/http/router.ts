@@ -6,7 +6,7 @@ import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { recordRefusal } from '../../lib/limits/limit-events.ts';
 import { createReadLimit, createRequestLimit } from '../../lib/limits/limits.ts';
-import { createAdminRule, isAdminPath } from './admin.ts';
+import { createAdminRule, isAdminPath, isOperatorsOwn } from './admin.ts';
 import { createFindClient } from './client-address.ts';
 import { createHosts } from './host.ts';
 import { createMeasure } from './measure.ts';
@@ -75,7 +75,8 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
-    return respond(reply, requestId, request.method === 'HEAD');
+    const isShared = !isOperatorsOwn(pathOf(request.url));
+    return respond(reply, requestId, { isHead: request.method === 'HEAD', isShared });
   };
 }
 

@@ -23,6 +23,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   if (method === 'POST' && body !== 'form') words.push('origin_not_allowed');
   if (limit !== undefined || security === 'operator') words.push('rate_limited');
   if (security === 'operator' || security === 'doctor') words.push('operator_unauthorized');
+  if (security === 'operator') words.push('operator_role');
   if (isAdminPath(path)) words.push('misdirected_request');
   if (isIdempotent) words.push('idempotency_key_in_use', 'idempotency_key_reused');
   return [...new Set(words)];

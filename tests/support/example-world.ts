@@ -189,6 +189,10 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     'GET /v1/console/sessions/export': recordedId,
     'POST /v1/console/registrations/undo': recordedId,
     'POST /v1/console/recoveries/cancel': async () => ({ ACCOUNT: (await opened()).of.account }),
+    'POST /v1/console/operators/revoke': async () => {
+      await t.call('POST /v1/console/operators', { name: 'ada', role: 'viewer' }, OPERATOR);
+      return {};
+    },
     'POST /v1/console/invites/revoke': async () => ({
       ID: (await t.call('POST /v1/console/invites', {}, OPERATOR)).body.invite.id,
     }),

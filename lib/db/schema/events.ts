@@ -7,7 +7,8 @@ export const EVENTS_TABLES: readonly string[] = [
     channel TEXT NOT NULL,
     type TEXT NOT NULL,
     at INTEGER NOT NULL,
-    data TEXT NOT NULL
+    data TEXT NOT NULL,
+    operator TEXT
   ) STRICT`,
   `CREATE INDEX events_by_app ON events (app, id)`,
   // One row a token: the stream that was opened last with it. A takeover is a new row with a greater seq.
@@ -27,6 +28,7 @@ export const EVENTS_TABLES: readonly string[] = [
     type TEXT NOT NULL,
     at INTEGER NOT NULL,
     data TEXT NOT NULL,
+    operator TEXT,
     status TEXT NOT NULL DEFAULT 'queued',
     attempts INTEGER NOT NULL DEFAULT 0,
     next_attempt_at INTEGER,

@@ -109,6 +109,15 @@ describe('vault restore', () => {
     expect(peopleIn(at('other/vault.db'))).toBe(3);
   });
 
+  test('ends the tokens of all operators, whichever the backup has, and says so', async () => {
+    const added = await run('operators', 'add', 'ada', '--role', 'operator');
+    expect([added.code, added.err]).toEqual([0, expect.stringContaining('ada  operator  live  until ')]);
+    expect((await run('backup', 'b.backup')).code).toBe(0);
+    const { code, out } = await run('restore', 'b.backup', '--overwrite');
+    expect([code, out]).toEqual([0, expect.stringContaining('The tokens of 1 operator are ended')]);
+    expect((await run('operators', 'list')).out).toBe('No operators.\n');
+  });
+
   test('asked only to check changes nothing', async () => {
     const { code, out } = await run('restore', 'a.backup', '--data-dir', 'other', '--dry-run', '--json');
     expect(code).toBe(0);

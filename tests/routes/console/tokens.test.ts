@@ -59,10 +59,7 @@ describe('POST /v1/console/token', () => {
   test.each([
     [{}, 'Missing required fields: app'],
     [{ app: 'Shop' }, 'Invalid app'],
-    [
-      { app: 'shop', channel: 'all' },
-      'Invalid channel. Must be one of audit, sessions, credentials, payments, webhooks',
-    ],
+    [{ app: 'shop', channel: 'all' }, 'Invalid channel. Must be of audit, sessions, credentials, payments, webhooks'],
   ])('%j is 400 %s', async (body, error) => {
     const answer = await ask('POST /v1/console/token', body);
     expect([answer.status, answer.body]).toEqual([400, { error }]);

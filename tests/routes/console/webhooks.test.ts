@@ -56,7 +56,8 @@ describe('the webhooks of the console', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ ok: true, webhook: { id: 1, status: 'queued', attempts: 0, type: 'token.revoked' } });
     await t.work();
-    expect(receiver.received.map(({ id }) => id)).toEqual([body.webhook.webhook, body.webhook.webhook]);
+    const { webhook } = body.webhook;
+    expect(receiver.received.filter(({ id }) => id === webhook)).toHaveLength(2);
     expect((await t.call('POST /v1/console/webhooks/resend', { id: 1 }, OPERATOR)).body).toEqual({
       error: 'not_found',
     });
