@@ -30,7 +30,7 @@ export const LIMIT_SETTINGS = {
   EMAIL_CODE_EXPIRY_SECONDS: count('lifetime of a mailed code in seconds', limit.EMAIL_CODE_EXPIRY_SECONDS, 1, 3_600),
   RATE_LIMIT_CODES_PER_IDENTIFIER: count('codes mailed to one address per hour', limit.RATE_LIMIT_CODES_PER_IDENTIFIER),
   RATE_LIMIT_CODES_PER_NUMBER: count(
-    'SMS to one number per hour; twice as many per day',
+    'SMS to one number per hour; twice as many per day; two fifths are kept for sends with a pass',
     limit.RATE_LIMIT_CODES_PER_NUMBER,
   ),
   MAX_VERIFY_SENDS_PER_IP: count('codes sent for one IP per day', limit.MAX_VERIFY_SENDS_PER_IP),

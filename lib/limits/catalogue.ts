@@ -63,7 +63,7 @@ export const LIMITS = {
     stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass IS NOT NULL' },
   },
   'sends-per-number': {
-    counts: 'SMS sent',
+    counts: 'SMS sent; two fifths are kept for sends with a pass',
     max: 'rateLimitCodesPerNumber',
     windowSeconds: HOUR,
     bucket: 'identifier',
@@ -71,7 +71,7 @@ export const LIMITS = {
     stored: SMS_OF_NUMBER,
   },
   'sends-per-number-day': {
-    counts: 'SMS sent',
+    counts: 'SMS sent; two fifths are kept for sends with a pass',
     max: { of: 'rateLimitCodesPerNumber', times: 2 },
     windowSeconds: DAY,
     bucket: 'identifier',

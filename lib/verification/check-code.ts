@@ -61,7 +61,7 @@ export async function verifiedAt(ctx: Pick<Platform, 'db'>, identifier: Identifi
 const SUPERSEDED: CodeVerdict = { verified: false, message: 'Incorrect code' };
 const NOTHING_SENT: CodeVerdict = { verified: false, message: 'No code was sent' };
 const EXPIRED: CodeVerdict = { verified: false, message: 'Code expired' };
-const EXHAUSTED: CodeVerdict = { verified: false, message: 'Too many attempts' };
+const EXHAUSTED: RefusedCheck = { verified: false, message: 'Too many attempts' };
 
 /** `lost`: the conditional write found the code changed. */
 type Outcome = CodeVerdict | 'lost';
@@ -103,9 +103,12 @@ async function checkWithProvider(
   if (ctx.sms.kind !== 'verify') return NOTHING_SENT;
   const { identifier, app } = check;
   const refused = (verdict: CodeVerdict) => (role === 'stranger' ? otherwise : verdict);
-  const [result] = await ctx.db.write(codes.spendAttempt(spentBy(ctx, check, code, now), role, false));
-  const spent = result?.rows[0];
-  if (!spent) return 'lost';
+  const results = await ctx.db.write(
+    ...codes.spendProviderCheck({ identifier: identifier.key, seq: code.seq, now }, role !== 'stranger'),
+  );
+  const attemptsRemaining = Number(results.at(-1)?.rows[0]?.['checks_left'] ?? 0);
+  if (!results.slice(0, -1).some(({ rowsAffected }) => rowsAffected === 1))
+    return refused({ ...EXHAUSTED, attemptsRemaining });
   // A code of another purpose is another service's: this one is not asked, or it would approve the code.
   const answer = isOther ? 'pending' : await ctx.sms.check(identifier.value, check.code);
   if (answer === 'expired') return refused(EXPIRED);
@@ -115,14 +118,14 @@ async function checkWithProvider(
     const count = countSpentGuess(identifier.key, code.seq, at);
     const told = codes.emitWrongGuess(shownBy(check), spentBy(ctx, check, code, at));
     await countGuess(ctx, identifier, ctx.db.write(count, told), 0);
-    return role === 'stranger' ? otherwise : incorrect(ctx, spent);
+    return refused({ verified: false, message: 'Incorrect code', attemptsRemaining });
   }
   const [consumed] = await ctx.db.write(
     codes.consumeCode({ identifier: identifier.key, seq: code.seq, now: at }),
     markVerifiedIfChanged(identifier.key, at),
     emitCodeVerified(app, identifier, at),
   );
-  return consumed?.rowsAffected === 1 ? verified(ctx, check, code, at) : 'lost';
+  return (consumed?.rowsAffected ?? 0) > 0 ? verified(ctx, check, code, at) : 'lost';
 }
 
 function spentBy({ config }: Ctx, { identifier, ip }: CodeToCheck, { seq }: codes.StoredCode, now: number) {

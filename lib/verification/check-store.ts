@@ -130,10 +130,52 @@ export function spendAttempt({ identifier, seq, ip, now, attemptsMax }: CodeChec
   return { sql: TEXTS[role][consume ? 1 : 0], args: { ...own, identifier, seq, now, attempts_max: attemptsMax } };
 }
 
-/** Consumes a code that the SMS provider approved; its attempt was spent before. */
-export function consumeCode({ identifier, seq, now }: Pick<CodeCheck, 'identifier' | 'seq' | 'now'>): Statement {
+/**
+ * A provider that keeps the code repeats the same one to all who ask, and gives it five checks. The first two
+ * askers keep `KEPT_CHECKS` each, whoever asks later; all others, and these two beyond theirs, share the rest.
+ */
+const KEPT_CHECKS = 2;
+const SHARED_CHECKS = 1;
+const ASKERS_KEPT = 2;
+
+/** The live sends of one code of the provider, of the number and the purpose of the row `codes`. */
+const OF_SAME_CODE = `FROM codes AS one WHERE one.identifier = :identifier AND one.purpose = codes.purpose
+  AND one.digest IS NULL AND one.consumed_at IS NULL AND one.expires_at > :now`;
+const IS_LIVE_SEND = `seq = :seq AND ${IS_OWN} AND consumed_at IS NULL AND expires_at > :now`;
+const IS_EARLY = `codes.ip IN (SELECT one.ip ${OF_SAME_CODE} GROUP BY one.ip ORDER BY min(one.seq) LIMIT ${ASKERS_KEPT})`;
+const KEPT_SPENT = `(SELECT sum(one.attempts - one.strangers) ${OF_SAME_CODE} AND one.ip = codes.ip)`;
+const SHARED_SPENT = `(SELECT sum(one.strangers) ${OF_SAME_CODE})`;
+
+const SPEND_KEPT = `${SPEND} WHERE ${IS_LIVE_SEND} AND ${IS_EARLY} AND ${KEPT_SPENT} < ${KEPT_CHECKS}`;
+const SPEND_SHARED = `${SPEND}, strangers = strangers + 1 WHERE ${IS_LIVE_SEND} AND ${SHARED_SPENT} < ${SHARED_CHECKS}`;
+const CHECKS_LEFT = `SELECT max(0, ${SHARED_CHECKS} - ${SHARED_SPENT})
+    + CASE WHEN ${IS_EARLY} THEN max(0, ${KEPT_CHECKS} - ${KEPT_SPENT}) ELSE 0 END AS checks_left
+  FROM codes WHERE ${IS_LIVE_SEND}`;
+
+/**
+ * Spends a check of a code that the SMS provider keeps, by the send `seq`: one that its asker keeps, else a shared one.
+ * One of the first two changes a row unless none is left; the last says how many the asker has now.
+ */
+export function spendProviderCheck({ identifier, seq, now }: ProviderCheck, isAsker: boolean): readonly Statement[] {
+  const args = { identifier, seq, now };
+  const shared = { sql: SPEND_SHARED, args };
+  const left = { sql: CHECKS_LEFT, args };
+  if (!isAsker) return [shared, left];
+  return [{ sql: SPEND_KEPT, args }, { sql: `${SPEND_SHARED} AND changes() = 0`, args }, left];
+}
+
+type ProviderCheck = Pick<CodeCheck, 'identifier' | 'seq' | 'now'>;
+
+/**
+ * Consumes a code that the SMS provider approved, for all who asked for it; a check of the send `seq` was spent before.
+ * Nothing changes unless that one is live.
+ */
+export function consumeCode({ identifier, seq, now }: ProviderCheck): Statement {
+  const live = `SELECT purpose FROM codes AS own WHERE own.seq = :seq AND own.identifier = :identifier
+    AND own.consumed_at IS NULL`;
   return {
-    sql: `UPDATE codes SET consumed_at = :now WHERE seq = :seq AND ${IS_OWN} AND consumed_at IS NULL`,
+    sql: `UPDATE codes SET consumed_at = :now WHERE seq IN (SELECT seq FROM codes AS one
+      WHERE one.identifier = :identifier AND one.purpose = (${live}) AND one.digest IS NULL AND one.consumed_at IS NULL)`,
     args: { identifier, seq, now },
   };
 }

@@ -65,10 +65,8 @@ export async function findCode(
   const purpose = asked ?? own?.purpose ?? 'registration';
   const max = config.maxVerifyAttempts;
   const otherwise = own ? endedVerdict(own, now) : STRANGERS_VERDICT;
-  // A provider keeps one code of a number, that of its newest send.
-  const isOwn = own && isLive(own, now) && !(own.digest === null && others && others.seq > own.seq);
-  if (isOwn) {
-    if (own.attempts >= max)
+  if (own && isLive(own, now)) {
+    if (own.digest !== null && own.attempts >= max)
       return { refused: { verified: false, message: 'Too many attempts', attemptsRemaining: 0 } };
     return {
       code: own,
@@ -79,7 +77,7 @@ export async function findCode(
   }
   // A caller with a challenge is judged by its code alone, unless the provider has no code but the newest.
   const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
-  if (!isOpen || others.attempts >= max) return { refused: otherwise };
+  if (!isOpen || (others.digest !== null && others.attempts >= max)) return { refused: otherwise };
   const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);
   if (answered >= STRANGERS_CHECKS_MAX) return { refused: otherwise };
   strangers.set(others.seq, answered + 1);

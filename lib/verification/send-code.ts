@@ -64,8 +64,7 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const limits = {
     perIp: config.maxVerifySendsPerIp,
     perIdentifier: config.rateLimitCodesPerIdentifier,
-    perNumber: boundsOf(config, 'sends-per-number').max,
-    perNumberDay: boundsOf(config, 'sends-per-number-day').max,
+    ...limitsOfNumber(ctx),
   };
   const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
   const event = eventOf('code.sent', { app, at: now }, shownOf(identifier));
@@ -82,6 +81,18 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
 }
+
+/** How many SMS a number gets. Messages of a provider that keeps the code have no pass, so nothing is kept for one. */
+function limitsOfNumber({ config, sms }: Ctx) {
+  const perNumber = boundsOf(config, 'sends-per-number').max;
+  const perNumberDay = boundsOf(config, 'sends-per-number-day').max;
+  const kept = sms.kind === 'verify' ? 0 : Math.floor(perNumber * KEPT_FOR_PASSES);
+  const perNumberFree = perNumber - kept;
+  return { perNumber, perNumberFree, perNumberDay, perNumberDayFree: perNumberDay - 2 * kept };
+}
+
+/** The part of a number's sends that only a pass lets through. */
+const KEPT_FOR_PASSES = 2 / 5;
 
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
 function newCode(

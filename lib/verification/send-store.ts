@@ -38,9 +38,11 @@ export type { SendBy };
 export interface SendLimits {
   readonly perIp: number;
   readonly perIdentifier: number;
-  /** SMS to one number, in an hour and in a day. */
+  /** SMS to one number, in an hour and in a day; `Free` without a pass. */
   readonly perNumber: number;
+  readonly perNumberFree: number;
   readonly perNumberDay: number;
+  readonly perNumberDayFree: number;
 }
 
 /** True of an identifier that never verified. */
@@ -200,6 +202,8 @@ function windowArgs(now: number, limits: SendLimits): Record<string, Value> {
     per_ip: limits.perIp,
     per_identifier: limits.perIdentifier,
     per_number: limits.perNumber,
+    per_number_free: limits.perNumberFree,
     per_number_day: limits.perNumberDay,
+    per_number_day_free: limits.perNumberDayFree,
   };
 }

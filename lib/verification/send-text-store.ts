@@ -66,6 +66,15 @@ const NUMBER_HAS_ROOM = `${fewerThan(
   `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}`;
 
+/** Of a number's sends some are kept for passes: strangers' leave the owner, whose text message has one, a way in. */
+const NUMBER_HAS_FREE_ROOM = `${fewerThan(
+  ':per_number_free',
+  `${OF_NUMBER} AND by_pass IS NULL AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
+)} AND ${fewerThan(
+  ':per_number_day_free',
+  `${OF_NUMBER} AND by_pass IS NULL AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`,
+)}`;
+
 /**
  * True of a send that may be written, unless a budget refuses. A pass that is given and is none refuses, and so does a
  * grant where the send is asked for without: most clients have none, and their texts hold nothing of passes.
@@ -74,7 +83,8 @@ function admits({ isSms, by }: SendKind): string {
   const free = isSms ? IP_HAS_ROOM : `${IP_HAS_ROOM} AND ${IDENTIFIER_HAS_ROOM}`;
   const room =
     by === 'nothing' ? `${byPass('grant')} IS NULL AND ${free}` : `${byPass(by)} IS NOT NULL AND ${HAS_ROOM_BY_PASS}`;
-  return isSms ? `${room} AND ${NUMBER_HAS_ROOM}` : room;
+  if (!isSms) return room;
+  return `${room} AND ${NUMBER_HAS_ROOM}${by === 'nothing' ? ` AND ${NUMBER_HAS_FREE_ROOM}` : ''}`;
 }
 
 /** What is inserted of each send, in the order of the lists in `:sends`. */
@@ -137,17 +147,25 @@ export function refusalText(kind: SendKind): SendText {
 function resets({ isSms, by }: SendKind): string {
   const at = (isAsked: boolean, name: string, from: string, max: string | number) =>
     `${isAsked ? `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)` : 'NULL'} AS ${name}`;
+  const isFree = by === 'nothing';
   const free = `AND codes.by_pass IS NULL AND sent_at >`;
+  /** The later one of both limits of a number: of all its sends, and of those without a pass. */
+  const number = (name: string, since: string, max: string) => {
+    const nth = (and: string, most: string) =>
+      `coalesce((SELECT sent_at ${OF_NUMBER}${and} AND sent_at > ${since} ORDER BY seq DESC LIMIT 1 OFFSET :${most} - 1), 0)`;
+    const all = nth('', max);
+    if (!isSms) return `NULL AS ${name}`;
+    return `nullif(${isFree ? `max(${all}, ${nth(' AND codes.by_pass IS NULL', `${max}_free`)})` : all}, 0) AS ${name}`;
+  };
   const passed = `AND codes.by_pass IS NOT NULL AND sent_at >`;
   const [byIp, byIdentifier] = ['FROM codes WHERE ip = send.ip', 'FROM codes WHERE identifier = send.identifier'];
-  const isFree = by === 'nothing';
   return [
     at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),
     at(isFree && !isSms, 'identifier_at', `${byIdentifier} ${free} ${IDENTIFIER_SINCE}`, ':per_identifier'),
     at(!isFree, 'pass_at', `${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX),
     at(!isFree, 'pass_ip_at', `${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX),
-    at(isSms, 'number_at', `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE}`, ':per_number'),
-    at(isSms, 'number_day_at', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE}`, ':per_number_day'),
+    number('number_at', NUMBER_SINCE, 'per_number'),
+    number('number_day_at', NUMBER_DAY_SINCE, 'per_number_day'),
   ].join(',\n  ');
 }
 

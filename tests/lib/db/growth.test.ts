@@ -114,7 +114,7 @@ const code = {
   now,
   expiresAt: now + 1,
 } as const;
-const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
+const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberFree: 5, perNumberDay: 10, perNumberDayFree: 10 };
 const ANY: Statement = { sql: '1', args: {} };
 const stranger = { before: ANY, after: ANY };
 const config = { ...SHARES, emailDailyMax: ROWS, maxVerifySendsPerIp: 3 } as Config;

@@ -17,7 +17,7 @@ const NOW = Date.UTC(2025, 0, 1);
 const SKEW_MS = 3;
 const MAX = { email: 4, sms: 3 } as const;
 const config = { ...SHARES, emailDailyMax: MAX.email, smsDailyMax: MAX.sms, maxVerifySendsPerIp: 3 } as Config;
-const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
+const limits = { perIp: 3, perIdentifier: 5, perNumber: 5, perNumberFree: 5, perNumberDay: 10, perNumberDayFree: 10 };
 type Channel = keyof typeof MAX;
 
 describe.each(engines().map((engine) => [engine.name, engine] as const))('sends on %s', (_, engine) => {

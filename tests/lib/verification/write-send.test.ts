@@ -12,7 +12,7 @@ import { engines, type TestDatabase } from '../../support/databases.ts';
 import { SHARES } from '../../support/shares.ts';
 
 const config = { ...SHARES, emailDailyMax: 100_000, smsDailyMax: 100_000, maxVerifySendsPerIp: 2 } as Config;
-const limits = { perIp: 2, perIdentifier: 5, perNumber: 5, perNumberDay: 10 };
+const limits = { perIp: 2, perIdentifier: 5, perNumber: 5, perNumberFree: 5, perNumberDay: 10, perNumberDayFree: 10 };
 
 describe.each(engines().map((engine) => [engine.name, engine] as const))('sends of a moment on %s', (_, engine) => {
   const clock = testClock();
