@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { demandAdmission } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
+import { PURPOSES } from '../lib/base/purpose.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
-import { PURPOSES } from '../lib/identity/purpose.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';

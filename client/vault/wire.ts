@@ -1430,7 +1430,9 @@ export interface Operations {
   'GET /v1/console/messages': {
     input: {
       readonly message?:
-        | 'code'
+        | 'code.registration'
+        | 'code.recovery'
+        | 'code.credential'
         | 'pass'
         | 'taken_over'
         | 'recovery_started'

@@ -7,6 +7,8 @@ import { LOGO_BYTES_MAX, type Logo, readLogo } from './logo.ts';
 /** What people see of a service: on its pages, in its mails and in the dialogs of passkeys. */
 export interface Brand {
   readonly name: string;
+  /** The host of an app's own pages, by `REGISTER_REDIRECTS`; undefined where it has none. */
+  readonly site: string | undefined;
   readonly logo: Logo | undefined;
   /** Undefined for the pages' own colour. */
   readonly color: BrandColour | undefined;
@@ -21,7 +23,7 @@ export type BrandOf = (app: string) => Brand;
 
 type BrandConfig = Pick<
   Config,
-  'brandName' | 'brandLogo' | 'brandColor' | 'supportAddress' | 'brands' | 'apps' | 'baseUrl'
+  'registerRedirects' | 'brandName' | 'brandLogo' | 'brandColor' | 'supportAddress' | 'brands' | 'apps' | 'baseUrl'
 >;
 
 /**
@@ -31,6 +33,7 @@ type BrandConfig = Pick<
 export function createBrands(config: BrandConfig, files: OperatorFiles | undefined): BrandOf {
   const operators: Brand = {
     name: config.brandName,
+    site: undefined,
     logo: config.brandLogo === undefined ? undefined : logoOf('BRAND_LOGO', config.brandLogo, files),
     color: config.brandColor,
     support: config.supportAddress,
@@ -40,6 +43,10 @@ export function createBrands(config: BrandConfig, files: OperatorFiles | undefin
   if (config.brands !== undefined) {
     const entries = readBrandsFile(textOf(config.brands, files), config);
     for (const [app, entry] of Object.entries(entries)) own.set(app, withEntry(operators, entry, files));
+  }
+  for (const { app, uri } of config.registerRedirects) {
+    const brand = own.get(app) ?? operators;
+    if (brand.site === undefined) own.set(app, { ...brand, site: new URL(uri).host });
   }
   return (app) => own.get(app) ?? operators;
 }
@@ -57,6 +64,7 @@ function withEntry(
 ): Brand {
   return {
     name: name ?? operators.name,
+    site: operators.site,
     logo: logo === undefined ? operators.logo : logo === null ? undefined : logoOf('BRANDS', logo, files),
     color: color ?? operators.color,
     support: support ?? operators.support,

@@ -34,7 +34,7 @@ export const smsLog = {
   }),
 } as const satisfies DeliveryProvider;
 
-function entryOf(channel: 'email' | 'sms', { to, code, pass, notice, recovery }: CodeMail): LogEntry {
+function entryOf(channel: 'email' | 'sms', { to, code, pass, purpose, notice, recovery }: CodeMail): LogEntry {
   if (recovery !== undefined)
     return {
       level: 'info',
@@ -46,7 +46,8 @@ function entryOf(channel: 'email' | 'sms', { to, code, pass, notice, recovery }:
     };
   if (notice !== undefined) return { level: 'info', event: 'notice', channel, to, notice };
   const carried = { ...(code === undefined ? {} : { code }), ...(pass === undefined ? {} : { pass }) };
-  return { level: 'info', event: 'code', channel, to, ...carried };
+  const other = purpose === undefined || purpose === 'registration' ? {} : { purpose };
+  return { level: 'info', event: 'code', channel, to, ...other, ...carried };
 }
 
 /** Sends no mail: for a vault that proves phone numbers, or no identifiers at all. */

@@ -1,4 +1,5 @@
 import { type Catalogue, fillMessage, ISOLATES } from '../../client/catalogue.ts';
+import type { Purpose } from '../base/purpose.ts';
 import { type CodeMessage, escapeHtml, type MailContent, type MailPart, mailHtml, mailText } from './message-page.ts';
 import type { MailBrand } from './provider.ts';
 import { type Letter, type RecoveryNews, recoveryLetter, type Say } from './recovery-message.ts';
@@ -12,6 +13,8 @@ export type { CodeMessage } from './message-page.ts';
 export interface CodeNotice {
   /** Absent when the message carries the pass alone. */
   readonly code?: string | undefined;
+  /** What the code is for; without one to sign up. */
+  readonly purpose?: Purpose | undefined;
   /** The link of a pass. */
   readonly pass?: string | undefined;
   /** Another DID has taken the address or the number over, or it is the operator's test: it carries nothing. */
@@ -50,24 +53,34 @@ export function codeMessage(notice: CodeNotice, head: Letterhead): CodeMessage {
 
 /** The text of the SMS, one segment. */
 export function smsText(notice: CodeNotice, head: Letterhead): string {
-  const { code, pass, lifetimeSeconds } = notice;
+  const { code, pass, purpose, lifetimeSeconds } = notice;
   if (notice.notice === 'test') return `Test of ${head.host}: SMS arrive. Nobody need do anything.`;
   const bound = code === undefined ? undefined : boundLine(code, head.host);
   const lifetime = lifetimeText(lifetimeSeconds, head.language);
   const isTaken = notice.notice !== undefined;
-  return smsOf({ code, pass, isTaken, boundLine: bound, lifetime, host: head.host }, sayingOf(notice, head));
+  return smsOf({ code, pass, purpose, isTaken, boundLine: bound, lifetime, host: head.host }, sayingOf(notice, head));
 }
 
 /** Subjects stay plain: what shows them shows marks of direction, too. */
-function sayingOf({ lifetimeSeconds }: CodeNotice, { brand, words, language }: Letterhead, isIsolated = false): Say {
-  const always = { brand: brand.name, lifetime: lifetimeText(lifetimeSeconds, language) };
+function sayingOf(
+  { lifetimeSeconds }: CodeNotice,
+  { brand, host, words, language }: Letterhead,
+  isIsolated = false,
+): Say {
+  const { name, site = host } = brand;
+  const place = name === site ? name : `${name} (${site})`;
+  const always = { brand: name, place, lifetime: lifetimeText(lifetimeSeconds, language) };
   return (id, values) => {
     const around = isIsolated && !id.endsWith('.subject') ? ISOLATES : undefined;
     return fillMessage(words[id] ?? id, { ...always, ...values }, language, around);
   };
 }
 
-function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, language: string): Letter {
+function letterOf(
+  { code, pass, purpose = 'registration', notice, recovery }: CodeNotice,
+  say: Say,
+  language: string,
+): Letter {
   if (recovery !== undefined) return recoveryLetter(recovery, say, language);
   if (notice === 'test') return TEST_LETTER;
   if (notice !== undefined) return letter('taken', say, ['what', 'before', 'advice']);
@@ -80,8 +93,10 @@ function letterOf({ code, pass, notice, recovery }: CodeNotice, say: Say, langua
     pass === undefined
       ? []
       : [{ kind: 'line' }, { kind: 'quiet', text: say('code.another') }, { kind: 'link', text: pass }];
-  const sentences = letter('code', say, ['enter', 'ignore']);
-  return { subject: sentences.subject, parts: [{ kind: 'code', text: code }, ...sentences.parts, ...another] };
+  // Before how to use it: what the code does, and where.
+  const { parts } = letter('code', say, [purpose, 'enter', 'ignore']);
+  const subject = say(purpose === 'registration' ? 'code.subject' : `code.${purpose}_subject`);
+  return { subject, parts: [{ kind: 'code', text: code }, ...parts, ...another] };
 }
 
 /** For the operator, so in English. */
@@ -101,21 +116,22 @@ function letter(group: string, say: Say, ids: readonly string[]): Letter {
 /** Stand for code and pass in a mail that is kept; no service has them in its name. */
 const [CODE, PASS] = ['\ue000', '\ue001'];
 
-/** `codeMessage` for a letterhead. All of a code's mail but code and pass is made once for each lifetime. */
+/** `codeMessage` for a letterhead. All of a code's mail but code and pass is made once for each lifetime and use. */
 export function createComposer(head: Letterhead): (notice: CodeNotice) => CodeMessage {
   const known = new Map<string, Record<'subject' | 'text' | 'html', readonly string[]>>();
   const keep = (shape: string, notice: CodeNotice) => {
     const carried = { ...(notice.code && { code: CODE }), ...(notice.pass && { pass: PASS }) };
-    const { subject, text, html } = codeMessage({ ...carried, lifetimeSeconds: notice.lifetimeSeconds }, head);
+    const { purpose, lifetimeSeconds } = notice;
+    const { subject, text, html } = codeMessage({ ...carried, purpose, lifetimeSeconds }, head);
     const parts = (whole: string) => whole.split(new RegExp(`(${CODE}|${PASS})`));
     const made = { subject: parts(subject), text: parts(text), html: parts(html) };
     known.set(shape, made);
     return made;
   };
   return (notice) => {
-    const { code = '', pass = '', lifetimeSeconds } = notice;
+    const { code = '', pass = '', purpose = '', lifetimeSeconds } = notice;
     if (notice.notice !== undefined || notice.recovery !== undefined) return codeMessage(notice, head);
-    const shape = `${lifetimeSeconds} ${code !== ''} ${pass !== ''}`;
+    const shape = `${lifetimeSeconds} ${code !== ''} ${pass !== ''} ${purpose}`;
     const { subject, text, html } = known.get(shape) ?? keep(shape, notice);
     return {
       subject: fill(subject, code, pass),

@@ -1,3 +1,4 @@
+import { PURPOSES } from '../base/purpose.ts';
 import { type CodeNotice, codeMessage, type Letterhead, smsText } from './message.ts';
 import type { CodeMessage } from './message-page.ts';
 import type { RecoveryNews } from './recovery-message.ts';
@@ -5,7 +6,9 @@ import { countSms, type SmsCount } from './sms-text.ts';
 
 /** The messages that a person may get, by name. */
 export const MESSAGES = [
-  'code',
+  'code.registration',
+  'code.recovery',
+  'code.credential',
   'pass',
   'taken_over',
   'recovery_started',
@@ -55,7 +58,8 @@ export function previewMessage(name: MessageName, head: Letterhead, options: Sam
 }
 
 function noticeOf(name: MessageName, { links, lifetimeSeconds, readyAt }: SampleOptions, pass: string): CodeNotice {
-  if (name === 'code') return { code: SAMPLE_CODE, pass, lifetimeSeconds };
+  const purpose = PURPOSES.find((one) => name === `code.${one}`);
+  if (purpose) return { code: SAMPLE_CODE, pass, purpose, lifetimeSeconds };
   if (name === 'pass') return { pass, lifetimeSeconds };
   if (name === 'taken_over') return { notice: 'taken_over', lifetimeSeconds };
   const status = name.slice('recovery_'.length);

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Fetch } from '../base/http-client.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { Purpose } from '../base/purpose.ts';
 import type { RecoveryNews } from './recovery-message.ts';
 
 /** One way to deliver codes. Settings, rules, the doctor and the start read it; a new one is listed in providers.ts. */
@@ -35,6 +36,8 @@ export interface CheckResult {
 /** What a mail shows of the service that it comes from. */
 export interface MailBrand {
   readonly name: string;
+  /** The host of an app whose people sign up at `/register`; without one that of `BASE_URL`. */
+  readonly site?: string | undefined;
   /** Where replies go. */
   readonly support: string | undefined;
   /** The colours of links; undefined for the pages' own. */
@@ -83,6 +86,8 @@ export interface CodeMail {
   /** Absent when the message carries the pass alone, because somebody has been guessing. */
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
+  /** What the code is for; without one to sign up. */
+  readonly purpose?: Purpose | undefined;
   /** Another DID has taken the address or the number over, or it is the operator's test. */
   readonly notice?: 'taken_over' | 'test';
   /** How a recovery of an account stands. */

@@ -1,3 +1,4 @@
+import type { Purpose } from '../base/purpose.ts';
 import type { Say } from './recovery-message.ts';
 
 /** The GSM 7-bit alphabet (3GPP TS 23.038) and its extension, whose characters count twice. */
@@ -34,6 +35,7 @@ export function isOneSegment(text: string): boolean {
 export interface SmsNotice {
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
+  readonly purpose?: Purpose | undefined;
   readonly isTaken: boolean;
   /** The origin-bound line of the code; absent where the host can have none. */
   readonly boundLine?: string | undefined;
@@ -46,7 +48,10 @@ export interface SmsNotice {
  * The text of the SMS, in one segment: the fullest of its forms that fits. With a code it ends in the origin-bound line
  * if there is room.
  */
-export function smsOf({ code, pass, isTaken, boundLine, lifetime, host }: SmsNotice, say: Say): string {
+export function smsOf(
+  { code, pass, purpose = 'registration', isTaken, boundLine, lifetime, host }: SmsNotice,
+  say: Say,
+): string {
   const plain: Say = (id, values) =>
     say(id, values)
       .replace(/[\u00a0\u202f]/g, ' ')
@@ -58,13 +63,20 @@ export function smsOf({ code, pass, isTaken, boundLine, lifetime, host }: SmsNot
       plain('sms.pass', { pass: pass ?? '', brand: host }),
       pass ?? '',
     ]);
-  const forms = [plain('sms.code', { code, lifetime }), plain('sms.short', { code })];
+  const [long, brief] = FORMS[purpose];
+  const [full, short] = [plain(long, { code, lifetime }), plain(brief, { code })];
   // Letters of the brand that need UCS-2 leave no room: then the host stands for it.
-  const [full = '', short = ''] = forms;
-  const byHost = plain('sms.code', { code, lifetime, brand: host });
+  const byHost = plain(long, { code, lifetime, brand: host });
   const bound = (form: string) => (boundLine === undefined ? [] : [`${form}\n\n${boundLine}`]);
   return fitting([...bound(full), full, ...bound(short), ...bound(byHost), short, code]);
 }
+
+/** The words of a code for each purpose: in full, and as few as still say what it does. */
+const FORMS: Readonly<Record<Purpose, readonly [string, string]>> = {
+  registration: ['sms.code', 'sms.short'],
+  recovery: ['sms.recovery', 'sms.recovery_short'],
+  credential: ['sms.credential', 'sms.credential_short'],
+};
 
 /** The first that is one segment; a link that is longer than that goes out as it is. */
 function fitting(forms: readonly string[]): string {

@@ -1,8 +1,8 @@
 import { equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import { hmacDigest } from '../base/hmac.ts';
+import type { Purpose } from '../base/purpose.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import type { Purpose } from '../identity/purpose.ts';
 
 // For other subjects' batches that spend attestations.
 export {

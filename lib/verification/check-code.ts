@@ -1,10 +1,10 @@
 import { equalText } from '../base/bytes.ts';
+import type { Purpose } from '../base/purpose.ts';
 import type { Statement } from '../db/database.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
-import type { Purpose } from '../identity/purpose.ts';
 import type { Platform } from '../platform.ts';
 import { type Attestation, signAttestation } from './attestation.ts';
 import * as codes from './check-store.ts';

@@ -1,7 +1,7 @@
+import type { Purpose } from '../base/purpose.ts';
 import { PASS_GUESSES_MAX, STRANGERS_CHECKS_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { type EventRows, emitEvents } from '../events/emit.ts';
-import type { Purpose } from '../identity/purpose.ts';
 
 /**
  * Who checks a code: the `holder` of its challenge, the `asker` (the client that asked for it), or a `stranger`, who

@@ -1,7 +1,7 @@
 import { type Cache, createCache } from '../base/lru-cache.ts';
+import type { Purpose } from '../base/purpose.ts';
 import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import type { Purpose } from '../identity/purpose.ts';
 import type { Platform } from '../platform.ts';
 import { type CheckRole, type StoredCode, selectCodes, toCodes } from './check-store.ts';
 

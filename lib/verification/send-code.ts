@@ -1,4 +1,5 @@
 import { VaultError } from '../base/error.ts';
+import type { Purpose } from '../base/purpose.ts';
 import { randomCode, randomId } from '../base/random.ts';
 import { SMS_CODE_EXPIRY_SECONDS } from '../constants.ts';
 import type { EmailSender } from '../delivery/email.ts';
@@ -8,7 +9,6 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
-import type { Purpose } from '../identity/purpose.ts';
 import { type BudgetUse, useForSend } from '../limits/budgets.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { limitState } from '../limits/limits.ts';
@@ -173,14 +173,14 @@ interface OutgoingCode {
  */
 async function deliver(
   ctx: Ctx,
-  { identifier, app, language }: SendRequest,
+  { identifier, purpose, app, language }: SendRequest,
   { row, seq, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
   const { channel, value } = identifier;
   const count = (outcome: 'accepted' | 'refused') =>
     ctx.metrics.counter('vault_codes_sent_total').add({ channel, outcome });
   try {
-    const message = { to: value, app, language, lifetimeSeconds, code, pass };
+    const message = { to: value, app, language, lifetimeSeconds, code, pass, purpose };
     if (channel === 'email') await ctx.email.send(message);
     else if (ctx.sms.kind === 'verify') await ctx.sms.send(value, language);
     else if (ctx.sms.kind === 'own') await ctx.sms.send(message);

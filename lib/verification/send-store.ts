@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import type { Purpose } from '../base/purpose.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Row, Statement, Value } from '../db/database.ts';
-import type { Purpose } from '../identity/purpose.ts';
 import { PASS_GRANT_MS } from './pass.ts';
 import {
   byPass,

@@ -129,7 +129,15 @@ function readWords(path: string, files: OperatorFiles, name: string): Catalogue 
 }
 
 /** What a text message is sent for. In mails the code and the pass stand beside the words. */
-const CARRIED: Readonly<Record<string, string>> = { 'sms.code': 'code', 'sms.short': 'code', 'sms.pass': 'pass' };
+const CARRIED: Readonly<Record<string, string>> = {
+  'sms.code': 'code',
+  'sms.short': 'code',
+  'sms.recovery': 'code',
+  'sms.recovery_short': 'code',
+  'sms.credential': 'code',
+  'sms.credential_short': 'code',
+  'sms.pass': 'pass',
+};
 
 function lacksPlace(message: unknown, name: string | undefined): boolean {
   if (message === undefined || name === undefined) return false;

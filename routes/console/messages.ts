@@ -22,11 +22,11 @@ export const messageRoutes = [
     get('/v1/console/messages', {
       summary: 'A mail and its text message, with made-up values',
       answers: { 200: MessagePreview },
-      example: { message: 'code', lang: 'de' },
+      example: { message: 'code.registration', lang: 'de' },
       fields: { message: optional(messageName), lang: optional(languageText), app: optional(appName) },
       async handler({ ctx, input }) {
         const { config, clock, words } = ctx;
-        const { message = 'code', app = DEFAULT_APP } = input;
+        const { message = 'code.registration', app = DEFAULT_APP } = input;
         const language = words.choose('mail', input.lang, null);
         const brand = ctx.brandOf(app);
         const head = { brand, host: new URL(config.baseUrl).host, language, ...(await ctx.wordsOf(language)) };

@@ -19,6 +19,8 @@ const news = { account: ACCOUNT, readyAt: '2026-11-25T07:30:00.000Z', link: `htt
 /** One of every kind of message, by name. */
 export const NOTICES: Readonly<Record<string, CodeNotice>> = {
   code: { code: '042137', lifetimeSeconds: 90 },
+  'recovery code': { code: '042137', purpose: 'recovery', pass: PASS, lifetimeSeconds: 90 },
+  'credential code': { code: '042137', purpose: 'credential', pass: PASS, lifetimeSeconds: 90 },
   'code and pass': { code: '042137', pass: PASS, lifetimeSeconds: 90 },
   pass: { pass: PASS, lifetimeSeconds: 90 },
   taken: { notice: 'taken_over', lifetimeSeconds: 0 },

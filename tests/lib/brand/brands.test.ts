@@ -31,11 +31,21 @@ describe('the brand of the operator', () => {
   test('is the host of BASE_URL without settings', () => {
     expect(open()('default')).toEqual({
       name: 'vault.example.com',
+      site: undefined,
       logo: undefined,
       color: undefined,
       support: undefined,
       isOwn: false,
     });
+  });
+
+  test('names the host of an app whose people sign up here', () => {
+    const redirects = 'tea=https://tea.example/back,tea=https://m.tea.example/back';
+    const relay = { REGISTRAR_PRIVATE_KEY: '47'.repeat(32) };
+    const brandOf = open({ ...relay, APPS: 'tea', REGISTER_REDIRECTS: redirects, BRAND_NAME: 'Houses' });
+    expect([brandOf('tea').site, brandOf('other').site]).toEqual(['tea.example', undefined]);
+    expect(brandOf('tea')).toMatchObject({ name: 'Houses', isOwn: false });
+    expect(brandOf('tea')).toBe(brandOf('tea'));
   });
 
   test('is what the settings say, for every app', () => {

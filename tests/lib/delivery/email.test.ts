@@ -163,7 +163,9 @@ describe('Resend', () => {
       to: [to],
       subject: 'Your code for vault.example.com: valid 90 seconds',
     });
-    expect(mail.text).toContain('042137\n\nEnter it within 90 seconds, where you asked for it.');
+    expect(mail.text).toContain(
+      '042137\n\nThis code is to sign up at vault.example.com.\n\nEnter it within 90 seconds',
+    );
     expect(mail.html).toContain('042137');
     expect(tally(metrics, 'vault_messages_total')).toEqual([
       '{channel="email",provider="resend",outcome="accepted"} 1',

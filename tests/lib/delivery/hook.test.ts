@@ -62,7 +62,7 @@ describe('a mail', () => {
       id: posted.id,
       channel: 'email',
       to: 'alice@example.com',
-      kind: 'code',
+      kind: 'code.registration',
       code: '042137',
       link: PASS,
       language: 'en',
@@ -115,6 +115,13 @@ describe('a mail', () => {
   });
 });
 
+test.each(['registration', 'recovery', 'credential'] as const)('the kind of a code for %s says so', async (purpose) => {
+  const { email, sms } = open();
+  await email.send({ ...CODE, purpose });
+  await sms.send({ ...SMS_CODE, purpose });
+  expect(receiver.received.map(({ body }) => body.data.kind)).toEqual([`code.${purpose}`, `code.${purpose}`]);
+});
+
 test('a text message is posted with its text of one segment', async () => {
   const { sms, metrics } = open();
   await sms.send({ ...SMS_CODE, pass: undefined });
@@ -122,7 +129,7 @@ test('a text message is posted with its text of one segment', async () => {
   expect(posted?.body.data).toMatchObject({
     channel: 'sms',
     to: '+15005550006',
-    kind: 'code',
+    kind: 'code.registration',
     code: '042137',
     link: null,
   });

@@ -48,13 +48,35 @@ describe.each(letterheads.map((one) => [one.language, one] as const))('mails in 
 
 describe('the mail', () => {
   test('has brand, code, sentence and advice in this order, and the code alone on its line', () => {
-    expect(codeMessage(notice, head).text.split('\n\n').slice(0, 4)).toEqual([
+    expect(codeMessage(notice, head).text.split('\n\n').slice(0, 5)).toEqual([
       'vault.example.com',
       '042137',
+      'This code is to sign up at vault.example.com.',
       'Enter it within 90 seconds, where you asked for it.',
       'If you did not ask for it, ignore this mail. Nobody from vault.example.com will ever ask you for this code.',
     ]);
     expect(codeMessage(notice, head).subject).toBe('Your code for vault.example.com: valid 90 seconds');
+  });
+
+  test('says what the code does and where it was asked, before how to use it', () => {
+    const tea = { ...head, brand: { ...head.brand, name: 'Tea House', site: 'tea.example' } };
+    const said = (['registration', 'recovery', 'credential'] as const).map((purpose) => {
+      const { subject, text } = codeMessage({ ...notice, purpose }, tea);
+      return [subject, text.split('\n\n')[2]];
+    });
+    expect(said).toEqual([
+      ['Your code for Tea House: valid 90 seconds', 'This code is to sign up at Tea House (tea.example).'],
+      [
+        'Recover your account on Tea House: your code, valid 90 seconds',
+        'This code is to recover your account on Tea House (tea.example): whoever enters it can add a passkey to the account.',
+      ],
+      [
+        'Show your address elsewhere: your code of Tea House, valid 90 seconds',
+        'This code is to show this address elsewhere, for a day: whoever enters it at Tea House (tea.example) can do that.',
+      ],
+    ]);
+    const own = { ...head, brand: { ...head.brand, name: 'Tea House' } };
+    expect(codeMessage(notice, own).text).toContain('sign up at Tea House (vault.example.com).');
   });
 
   test.each([

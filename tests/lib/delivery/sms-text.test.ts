@@ -28,9 +28,17 @@ describe.each(letterheads.map((one) => [one.language, one] as const))('text mess
       smsText({ ...notice, lifetimeSeconds: 90 }, branded),
       smsText({ notice: 'taken_over', lifetimeSeconds: 0 }, branded),
       ...passes.map((pass) => smsText({ pass, lifetimeSeconds: 90 }, branded)),
+      smsText({ ...notice, purpose: 'recovery' }, branded),
+      smsText({ ...notice, purpose: 'credential' }, branded),
     ];
     for (const text of texts) expect({ text, segments: segmentsOf(text) }).toEqual({ text, segments: 1 });
     expect(texts[0]).toContain('042137');
+    const [recovery = '', credential = ''] = texts.slice(-2);
+    // However long the brand is, it says what the code does.
+    expect(new Set([recovery, credential].map((text) => text.replace(/[^a-z]/gi, '').length > 12))).toEqual(
+      new Set([true]),
+    );
+    expect(recovery).not.toBe(credential);
     for (const [i, pass] of passes.entries()) expect(texts[i + 3]).toContain(pass);
   });
 
@@ -46,7 +54,7 @@ describe.each(letterheads.map((one) => [one.language, one] as const))('text mess
 
 test('the text message is one segment that ends in the origin-bound line', () => {
   expect(smsText(notice, head)).toBe(
-    '042137 is your code for vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
+    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
   );
 });
 
@@ -91,6 +99,6 @@ test.each([
 test('a brand whose letters leave no room gives way to the host, and the line that binds the code stays', async () => {
   const own = await letterheadOf('en', { name: '茶'.repeat(30) });
   expect(smsText(notice, own)).toBe(
-    '042137 is your code for vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
+    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
   );
 });

@@ -27,13 +27,13 @@ describe('GET /v1/console/messages', () => {
       messages: [...MESSAGES],
       languages: ['en', 'de', 'fr', 'es', 'ar'],
       apps: ['default', 'tea'],
-      ...{ message: 'code', lang: 'en', app: 'default' },
+      ...{ message: 'code.registration', lang: 'en', app: 'default' },
     });
     expect(shown.mail.subject).toStartWith('Your code for localhost');
     expect(shown.mail.text).toContain('042137');
     expect(shown.mail.html).toContain('>042137</p>');
     expect(shown.sms).toMatchObject({ alphabet: 'GSM', segments: 1, units: shown.sms.text.length });
-    expect(shown.sms.text).toStartWith('042137 is your code for localhost');
+    expect(shown.sms.text).toStartWith('042137 is your code to sign up at localhost');
   });
 
   test('in the language and the brand of an app', async () => {
@@ -66,7 +66,9 @@ describe('GET /v1/console/messages', () => {
   });
 
   test('what cannot be shown is 400, and without the secret it is 401', async () => {
-    expect((await ask({ message: 'invoice' })).error).toStartWith('Invalid message. Must be of code, pass,');
+    expect((await ask({ message: 'invoice' })).error).toStartWith(
+      'Invalid message. Must be of code.registration, code.recovery,',
+    );
     expect((await ask({ lang: 'german language' })).error).toBe('Invalid lang');
     expect((await t.call('GET /v1/console/messages')).status).toBe(401);
   });
