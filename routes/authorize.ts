@@ -7,8 +7,16 @@ import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
 import { createNonce, NONCE_LIFE_MS } from '../lib/registration/touch.ts';
 import { AuthorizationCode, FreshNonce } from './answers/authorize.ts';
 import { Attestation, Proof } from './answers/common.ts';
-import { addressText, appName, credentialIdText, judged, patternText, provableChannelName } from './fields.ts';
-import { createReader, optional, required, textField, word } from './http/fields.ts';
+import {
+  addressText,
+  appName,
+  credentialIdText,
+  judged,
+  nonceText,
+  patternText,
+  provableChannelName,
+} from './fields.ts';
+import { createReader, optional, required, textField } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { post, type Route } from './http/route.ts';
 
@@ -60,7 +68,7 @@ export const authorizeRoutes = [
       fields: {
         request: required(requestText),
         credentialId: required(credentialIdText),
-        nonce: optional(word('nonce', 64)),
+        nonce: optional(nonceText),
         proof: optional(judged(Proof)),
         smartAccount: optional(addressText('smartAccount')),
         attestation: optional(judged(Attestation)),

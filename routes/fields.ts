@@ -129,6 +129,9 @@ export const txHashText = v.pipe(
   v.toLowerCase(),
 );
 
+/** A nonce of the vault's for a touch of a passkey. */
+export const nonceText = word('nonce', 64);
+
 /** A text of this form. */
 export function patternText(name: string, pattern: RegExp) {
   const message = `Invalid ${name}`;

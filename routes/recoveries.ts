@@ -17,7 +17,15 @@ import {
   RecoveryWithdrawn,
   VetoSent,
 } from './answers/recoveries.ts';
-import { addressText, credentialIdText, judged, languageText, proofExpiresAtValue, pubKeyHex } from './fields.ts';
+import {
+  addressText,
+  credentialIdText,
+  judged,
+  languageText,
+  nonceText,
+  proofExpiresAtValue,
+  pubKeyHex,
+} from './fields.ts';
 import { optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
@@ -167,14 +175,14 @@ export const recoveryRoutes = [
     summary: 'Name a second address for mails about recoveries',
     answers: { 200: Contact },
     errors: [...ADDRESS_ERRORS, 'attestation_used', 'proof_invalid'],
-    example: { proofExpiresAt: '$PROOF_EXPIRES_AT', attestation: '$ATTESTATION' },
+    example: { nonce: '$NONCE', attestation: '$ATTESTATION' },
     limit: 'writes',
     fields: {
       smartAccount,
       pubKeyX: required(pubKeyHex),
       pubKeyY: required(pubKeyHex),
       proof,
-      proofExpiresAt: optional(proofExpiresAtValue),
+      nonce: required(nonceText),
       attestation: optional(judged(Attestation)),
       lang: optional(languageText),
     },
@@ -185,7 +193,8 @@ export const recoveryRoutes = [
         account: input.smartAccount,
         x: input.pubKeyX,
         y: input.pubKeyY,
-        proof: { assertion: assertionOf(input.proof), expiresAt: input.proofExpiresAt },
+        assertion: assertionOf(input.proof),
+        nonce: input.nonce,
         attestation: input.attestation,
         preferences: { app, language },
       });

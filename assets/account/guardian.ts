@@ -1,9 +1,7 @@
 // Recovery by email: set it up, name a second address for warnings, turn it off.
 
-import { bytesOf, dataOf, encode, type Keccak, utf8 } from '../../client/wallet/abi.ts';
-import type { Hex } from '../../client/wallet/bytes.ts';
-import { askPasskey } from '../../client/wallet/passkey.ts';
-import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
+import { dataOf } from '../../client/wallet/abi.ts';
+import { identifierHash } from '../../client/wallet/proof.ts';
 import { word } from '../words/words.ts';
 import { hex } from './facts.ts';
 import { daysOf } from './format.ts';
@@ -12,6 +10,7 @@ import { ask } from './http.ts';
 import { perform, showDone } from './perform.ts';
 import { guard, ProblemError } from './problem.ts';
 import { type Attestation, prove } from './prove.ts';
+import { touch } from './touch.ts';
 import { element, loading, onSubmit, show } from './view.ts';
 
 const DAY = 86_400;
@@ -101,36 +100,13 @@ export function turnOff(signed: Signed, back: () => void): void {
 export function nameContact(signed: Signed, back: () => void): void {
   const words = word('contact.words');
   prove({ title: word('contact.title'), words, back }, async (attestation) => {
-    const { account, config, enclave } = signed;
-    const proofExpiresAt = soon();
-    const head = proofHead(enclave.keccak256, signed, 'vault/recovery-contact/v1');
-    const challenge = head([identifierHash(enclave.keccak256, attestation), BigInt(proofExpiresAt)]);
-    const proof = proofOf(await askPasskey(config.rpId, challenge, [account.credentialId]));
-    loading(word('contact.progress'));
+    const { account, config, contracts, enclave } = signed;
     const { x: pubKeyX, y: pubKeyY, address: smartAccount } = account;
-    await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, proofExpiresAt, attestation });
+    const hash = identifierHash(enclave.keccak256, attestation);
+    const about = ['vault/recovery-contact/v2', contracts.registrar, `${config.chainId}`, smartAccount, hash];
+    const { nonce, proof } = await touch(signed, about);
+    loading(word('contact.progress'));
+    await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, nonce, attestation });
     showDone([word('contact.done'), word('contact.done_words', { address: attestation.identifier })], '');
   });
-}
-
-/** The end of a proof that is made now. */
-export function soon(): number {
-  return Math.floor(Date.now() / 1000) + 300;
-}
-
-/** The challenge of a proof: domain, registrar, chain, account and key, then the rest of its words. */
-export function proofHead(
-  keccak256: Keccak,
-  { config, contracts, account }: Pick<Signed, 'config' | 'contracts' | 'account'>,
-  domain: string,
-): (rest: readonly (bigint | Hex)[]) => Uint8Array<ArrayBuffer> {
-  const text = utf8(domain);
-  const digits = Array.from(text, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const registrar = keccak256(utf8(contracts.registrar));
-  const registrarHash = `0x${Array.from(registrar, (byte) => byte.toString(16).padStart(2, '0')).join('')}` as const;
-  return (rest) => {
-    const { x = '0x0', y = '0x0', address } = account;
-    const args = [{ bytes: `0x${digits}` as const }, registrarHash, BigInt(config.chainId), address, x, y, ...rest];
-    return new Uint8Array(keccak256(bytesOf(`0x${encode(args)}`)));
-  };
 }

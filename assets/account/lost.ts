@@ -1,6 +1,7 @@
 // "I lost my passkey": the address proves who asks, a new passkey is made, and after the waiting time it opens the
 // account.
 
+import { bytesOf, encode, type Keccak, utf8 } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';
 import { fromBase64url, type Hex, toHex } from '../../client/wallet/bytes.ts';
 import { askPasskey, createPasskey } from '../../client/wallet/passkey.ts';
@@ -10,7 +11,6 @@ import { readToken } from '../wallet/api.ts';
 import { word } from '../words/words.ts';
 import { type Contracts, hex } from './facts.ts';
 import { daysOf, labelOf, left, moment, nameHere, writeAddress } from './format.ts';
-import { proofHead, soon } from './guardian.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { passkeyName } from './keys.ts';
 import { forget, noteSynced, recall, remember } from './memory.ts';
@@ -128,10 +128,10 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   const { credentialId, x, y, isSynced } = made;
   noteSynced(x, isSynced);
   const account: Account = { credentialId, address, kind: 2, x, y, name: passkeyName(address) };
-  const proofExpiresAt = soon();
+  const proofExpiresAt = Math.floor(Date.now() / 1000) + PROOF_SECONDS;
   const credential = toHex(keccak256(fromBase64url(credentialId)));
-  const head = proofHead(keccak256, { ...place, account }, 'vault/recover/v1');
-  const challenge = head([credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)]);
+  const rest = [address, x, y, credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)] as const;
+  const challenge = recoverChallenge(keccak256, place, rest);
   const proof = proofOf(await askPasskey(config.rpId, challenge, [credentialId]));
   loading(word('asking'));
   await ask('POST /api/recoveries', {
@@ -147,6 +147,20 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   remember('lost', account);
   location.hash = `waiting=${address}`;
 }
+
+/** What a new passkey signs (docs/recovery.md): label, registrar, chain, and the rest of its words. */
+export function recoverChallenge(
+  keccak256: Keccak,
+  { config, contracts }: Pick<Place, 'config' | 'contracts'>,
+  rest: readonly (bigint | Hex)[],
+): Uint8Array<ArrayBuffer> {
+  const label = { bytes: toHex(utf8('vault/recover/v1')) };
+  const registrar = toHex(keccak256(utf8(contracts.registrar)));
+  return new Uint8Array(keccak256(bytesOf(`0x${encode([label, registrar, BigInt(config.chainId), ...rest])}`)));
+}
+
+/** How long the proof is good, in seconds. */
+const PROOF_SECONDS = 300;
 
 /** How often the status is looked at. */
 const LOOK_MS = 6_000;

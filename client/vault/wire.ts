@@ -1131,7 +1131,7 @@ export interface Operations {
       readonly pubKeyX: string;
       readonly pubKeyY: string;
       readonly proof: Proof;
-      readonly proofExpiresAt?: number | undefined;
+      readonly nonce: string;
       readonly attestation?: Attestation | undefined;
       readonly lang?: string | undefined;
     };

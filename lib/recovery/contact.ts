@@ -1,19 +1,17 @@
-import { fromHex, toBase64url } from '../base/bytes.ts';
+import { fromHex } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import { isOwnerKey, isUnchanged } from '../chain/guarded-account.ts';
-import { ownPlace } from '../identity/ceremony.ts';
-import { didHash } from '../identity/did.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
-import { verifyAssertion } from '../identity/passkey.ts';
+import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
 import { identifierHash, NO_HASH } from '../registration/challenge.ts';
-import { type GivenProof, openCeremony } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
+import { openTouch } from '../registration/touch.ts';
 import { selectAttestationUse } from '../verification/attestation.ts';
 import { type AddressContext, openAddress } from './address.ts';
 import { type MailPreferences, selectContact, setContact } from './address-store.ts';
-import { contactChallenge } from './challenge.ts';
+import { contactLines } from './challenge.ts';
 import { accountLink, mailPreferences } from './mail-preferences.ts';
 
 /** A second address of an account's owner, or none. */
@@ -23,7 +21,8 @@ export interface ContactRequest {
   /** The key of the account that signs. */
   readonly x: bigint;
   readonly y: bigint;
-  readonly proof: GivenProof;
+  readonly assertion: Assertion;
+  readonly nonce: string;
   /** The attestation of the address; undefined to remove the address. */
   readonly attestation: unknown;
   /** How mails are to be written to it. */
@@ -36,22 +35,13 @@ export interface ContactRequest {
  * `rpc_error`.
  */
 export async function nameContact(ctx: AddressContext, request: ContactRequest): Promise<string | null> {
-  const { config, clock, db } = ctx;
-  const { account, x, y, proof, attestation } = request;
+  const { config, db } = ctx;
+  const { account, x, y, assertion, nonce, attestation } = request;
   const address = attestation === undefined || attestation === null ? undefined : openAddress(ctx, attestation);
-  const { expiresAt, challenge } = openCeremony(ctx, proof, clock.now(), ownPlace(config));
-  const expected = contactChallenge({
-    registrarDidHash: didHash(config.registrarDid) as `0x${string}`,
-    chainId: config.chainId,
-    smartAccount: account as `0x${string}`,
-    x,
-    y,
-    identifierHash: address ? identifierHash(address.identifier, address.authorization.signature) : NO_HASH,
-    expiresAt,
-  });
-  if (challenge !== toBase64url(expected)) throw proofInvalid('challenge', config);
+  const hash = address ? identifierHash(address.identifier, address.authorization.signature) : NO_HASH;
+  const { challenge, endsAt } = openTouch(ctx, { lines: contactLines(config, account, hash), nonce, assertion });
   const [keyX, keyY] = [fromHex(uint256Word(x)), fromHex(uint256Word(y))];
-  const isSigned = keyX && keyY && (await verifyAssertion(proof.assertion, expected, { x: keyX, y: keyY }));
+  const isSigned = keyX && keyY && (await verifyAssertion(assertion, challenge, { x: keyX, y: keyY }));
   if (!isSigned) throw proofInvalid('signature', config);
   // Another contract could answer anything, megabytes too.
   const isOwner = (await isUnchanged(ctx, account)) && (await isOwnerKey(ctx, account, { x, y }));
@@ -60,12 +50,12 @@ export async function nameContact(ctx: AddressContext, request: ContactRequest):
   const named = address && { identifier: address.identifier.key, attestation: address.authorization };
   const [before] = await db.read(selectContact(config.chainId, account));
   const where = { chainId: config.chainId, account };
-  const [set] = await db.write(...setContact(where, named ?? null, request.preferences, expiresAt));
+  const [set] = await db.write(...setContact(where, named ?? null, request.preferences, endsAt));
   if (set?.rowsAffected !== 1) {
     const isUsed = named && (await db.read(selectAttestationUse(named.attestation.signature))).length > 0;
     if (isUsed) throw new VaultError('attestation_used');
-    // The same proof again, or an older one than the last.
-    throw new VaultError('proof_invalid', { reason: 'expired', hint: USED });
+    // The same touch again, or an older one than the last.
+    throw new VaultError('proof_invalid', { reason: 'used', hint: USED });
   }
   const former = String(before?.['identifier'] ?? '');
   if (former !== '' && former !== key)
@@ -88,4 +78,4 @@ async function tellFormer(
   });
 }
 
-const USED = 'This proof, or one that ends later, was used already: ask the passkey again.';
+const USED = 'This nonce, or a later one, was used already: ask for another one, then the passkey again.';

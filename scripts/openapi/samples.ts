@@ -31,6 +31,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
     about: 'an [assertion](passkey-proof.md) by the passkey, as JSON',
     sample: { authenticatorData: 'SZYN5Y…', clientDataJSON: 'eyJ0eXBl…', signature: 'MEUCIQ…' },
   },
+  NONCE: { about: 'a nonce of `POST /authorize/code`', sample: 'aSPwCdyjPEBvHlLoBnyp5fuWvJQ5y4oSIdw7oGJxM0ZpuTb3' },
   PROOF_EXPIRES_AT: { about: 'the end of the proof, in seconds since 1970', sample: 1795348800 },
   ACCOUNT: { about: 'the account of the passkey', sample: ACCOUNT },
   TX_HASH: { about: 'a transaction', sample: WORD.replaceAll('5f', '9c') },

@@ -77,7 +77,7 @@ test('who reads the mailbox does not change the language of its warnings', async
 
 test('the second address has the language in which it was named; `lang` says it over the header', async () => {
   const owner = await createOwner(chain, from('en'), 'gwen@example.com');
-  const named = { ...contactBody(t, owner.account, owner.passkey, 'friend@example.com'), lang: 'de_AT' };
+  const named = { ...(await contactBody(t, owner.account, owner.passkey, 'friend@example.com')), lang: 'de_AT' };
   expect((await whileTimePasses(t.clock, from('fr').call('POST /api/recoveries/contacts', named))).status).toBe(200);
   await whileTimePasses(t.clock, from('en').call('POST /api/recoveries', recoveryBody(t, owner, createPasskey())));
   await t.work();
@@ -87,7 +87,7 @@ test('the second address has the language in which it was named; `lang` says it 
   // Who is no longer written to hears it in the same language.
   await whileTimePasses(
     t.clock,
-    t.call('POST /api/recoveries/contacts', contactBody(t, owner.account, owner.passkey, undefined, 560)),
+    t.call('POST /api/recoveries/contacts', await contactBody(t, owner.account, owner.passkey)),
   );
   expect(subjects('friend@example.com')).toEqual([expect.stringMatching(/^Keine weiteren/)]);
 });

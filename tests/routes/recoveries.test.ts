@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiFunction } from 'ox';
 import { account2Abi } from '../../contracts/abi.ts';
+import { NONCE_LIFE_MS } from '../../lib/registration/touch.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { whileTimePasses } from '../support/clock.ts';
@@ -240,7 +241,7 @@ describe('the request', () => {
   test('recoveries 503 recoveries_not_offered: every route, without a guardian’s key', async () => {
     const owner = await somebody();
     const without = await start({ GUARDIAN_PRIVATE_KEY: undefined });
-    const body = { ...recoveryBody(t, owner, createPasskey()), signature: '0x00' };
+    const body = { ...recoveryBody(t, owner, createPasskey()), signature: '0x00', nonce: 'none' };
     for (const path of ['', '/commitments', '/accounts', '/cancellations', '/vetoes', '/contacts']) {
       const answer = await without.call(`POST /api/recoveries${path}`, body);
       expect([answer.status, answer.body.error]).toEqual([503, 'recoveries_not_offered']);
@@ -408,18 +409,18 @@ test('recoveries/cancellations: the owner of the address withdraws without a key
 test('recoveries/contacts: a second address, set and removed by a key of the account', async () => {
   const owner = await somebody();
   const set = (body: object) => t.call('POST /api/recoveries/contacts', { ...body });
-  const good = contactBody(t, owner.account, owner.passkey, 'friend@example.com');
+  const good = await contactBody(t, owner.account, owner.passkey, 'friend@example.com');
   expect((await set(good)).body).toEqual({ ok: true, contact: 'f***@example.com' });
   expect((await set(good)).body.error).toBe('attestation_used');
   const { attestation } = good;
-  const again = contactBody(t, owner.account, owner.passkey, 'friend@example.com', 550, undefined, attestation);
+  const again = await contactBody(t, owner.account, owner.passkey, 'friend@example.com', { attestation });
   expect((await set(again)).body.error).toBe('attestation_used');
-  expect((await set(contactBody(t, owner.account, createPasskey(), 'evil@example.com', 560))).body).toMatchObject({
+  expect((await set(await contactBody(t, owner.account, createPasskey(), 'evil@example.com'))).body).toMatchObject({
     error: 'proof_invalid',
     reason: 'account',
   });
   const swapped = {
-    ...contactBody(t, owner.account, owner.passkey, 'x@example.com', 560),
+    ...(await contactBody(t, owner.account, owner.passkey, 'x@example.com')),
     attestation: attest(t, 'y@example.com'),
   };
   expect((await set(swapped)).body).toMatchObject({ error: 'proof_invalid', reason: 'challenge' });
@@ -430,20 +431,26 @@ test('recoveries/contacts: a second address, set and removed by a key of the acc
       })
     )[0];
   expect(await contactOf()).toEqual({ identifier: 'email:friend@example.com' });
-  expect((await set(contactBody(t, owner.account, owner.passkey, undefined, 580))).body).toEqual({
-    ok: true,
-    contact: null,
-  });
+  const kept = await contactBody(t, owner.account, owner.passkey);
+  const removal = await contactBody(t, owner.account, owner.passkey);
+  expect((await set(removal)).body).toEqual({ ok: true, contact: null });
   expect(await contactOf()).toEqual({ identifier: '' });
+  // Neither the touch that was used nor an older one, nor one that was kept, removes the next address.
+  await set(await contactBody(t, owner.account, owner.passkey, 'next@example.com'));
+  for (const old of [removal, kept]) expect((await set(old)).body).toMatchObject({ reason: 'used' });
+  const late = await contactBody(t, owner.account, owner.passkey);
+  await t.clock.advance(NONCE_LIFE_MS);
+  expect((await set(late)).body).toMatchObject({ error: 'proof_invalid', reason: 'nonce' });
+  expect(await contactOf()).toEqual({ identifier: 'email:next@example.com' });
 });
 
 test('recoveries/contacts: from BASE_URL’s pages alone, not from those of APP_ORIGINS', async () => {
   const own = await start({ APP_ORIGINS: 'https://app.example' });
   const owner = await somebody();
   const set = (body: object) => own.call('POST /api/recoveries/contacts', { ...body });
-  await set(contactBody(own, owner.account, owner.passkey, 'friend@example.com'));
+  await set(await contactBody(own, owner.account, owner.passkey, 'friend@example.com'));
   for (const origin of ['https://app.example', 'http://localhost:1']) {
-    const { status, body } = await set(contactBody(own, owner.account, owner.passkey, undefined, 560, origin));
+    const { status, body } = await set(await contactBody(own, owner.account, owner.passkey, undefined, { origin }));
     expect([status, body.error, body.reason]).toEqual([403, 'proof_invalid', 'origin']);
   }
   const [row] = await own.rows('SELECT identifier FROM recovery_contacts');

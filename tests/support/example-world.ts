@@ -164,7 +164,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     },
     'POST /api/recoveries/contacts': async () => {
       const { account, passkey } = await owner();
-      return named(contactBody(t, account, passkey, 'second@example.com'));
+      return named(await contactBody(t, account, passkey, 'second@example.com'));
     },
     'POST /api/register/token': async () => ({
       AUTHORIZATION_CODE: (await signIn(t, await registered(), documentedApp)).body.code,

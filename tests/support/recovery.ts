@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { AbiFunction, type Address, Base64, Hex } from 'ox';
 import { account2Abi } from '../../contracts/abi.ts';
 import type { Env } from '../../lib/env.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { contactChallenge, recoverChallenge } from '../../lib/recovery/challenge.ts';
+import { contactLines, recoverChallenge } from '../../lib/recovery/challenge.ts';
 import { identifierHash, NO_HASH } from '../../lib/registration/challenge.ts';
 import { signAttestation } from '../../lib/verification/attestation.ts';
 import { passkeySigner, signDigest, vetoDigest } from '../../scripts/dev-stack/account2.ts';
@@ -15,6 +16,7 @@ import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from './chain-vars.ts';
 import { testClock } from './clock.ts';
 import { callAs, createSecond, pointOf } from './second-account.ts';
+import { nonceFor } from './sign-ups.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
 const REGISTRAR_DID = 'did:web:registrar.example';
@@ -198,33 +200,28 @@ export function recoveryBody(
  * The body of `POST /api/recoveries/contacts`, by a key of the account at BASE_URL's page; without an address it removes
  * the contact.
  */
-export function contactBody(
+export async function contactBody(
   t: TestVault,
   account: Address.Address,
   passkey: Passkey,
   email?: string,
-  expiresIn = 540,
-  origin = t.url.replace('127.0.0.1', 'localhost'),
-  attestation = email === undefined ? undefined : attest(t, email),
+  {
+    origin = t.url.replace('127.0.0.1', 'localhost'),
+    attestation = email === undefined ? undefined : attest(t, email),
+  }: { readonly origin?: string; readonly attestation?: ReturnType<typeof attest> | undefined } = {},
 ) {
-  const expiresAt = Math.floor(t.clock.now() / 1000) + expiresIn;
-  const [x, y] = pointOf(passkey.key);
-  const challenge = contactChallenge({
-    registrarDidHash: didHash(REGISTRAR_DID),
-    chainId: 84532,
-    smartAccount: account,
-    x,
-    y,
-    identifierHash:
-      email === undefined ? NO_HASH : identifierHash(parseIdentifier('email', email), attestation?.signature),
-    expiresAt,
-  });
+  const hash = email === undefined ? NO_HASH : identifierHash(parseIdentifier('email', email), attestation?.signature);
+  const named = { registrarDid: REGISTRAR_DID, chainId: 84532 };
+  const request = contactLines(named, account.toLowerCase(), hash).join('\n');
+  // A later touch than the one before.
+  await t.clock.advance(1_000);
+  const nonce = await nonceFor(t, request);
   return {
     smartAccount: account,
     pubKeyX: Hex.fromBytes(passkey.key.x),
     pubKeyY: Hex.fromBytes(passkey.key.y),
-    proof: passkey.assert(challenge, { origin }),
-    proofExpiresAt: expiresAt,
+    proof: passkey.assert(createHash('sha256').update(`${request}\n${nonce}`).digest(), { origin }),
+    nonce,
     ...(attestation ? { attestation } : {}),
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { AbiFunction, AbiParameters, ContractAddress, Hash, Hex, TypedData } from 'ox';
 import { daysOf, isName, labelOf, left, short } from '../../../assets/account/format.ts';
-import { proofHead } from '../../../assets/account/guardian.ts';
 import { digitsOf, mailboxOf } from '../../../assets/account/join.ts';
+import { recoverChallenge } from '../../../assets/account/lost.ts';
 import { initCodeOf } from '../../../assets/account/move.ts';
 import { dataOf, typedDigest } from '../../../client/wallet/abi.ts';
 import { identifierHash } from '../../../client/wallet/proof.ts';
@@ -75,7 +75,6 @@ describe('the proofs of recovery', () => {
   const place = {
     config: { chainId: 84532 },
     contracts: { registrar: 'did:web:registrar.example' },
-    account: { address: ACCOUNT, x: X, y: Y },
   } as never;
 
   test('the challenges are those of the HTTP API', () => {
@@ -86,7 +85,7 @@ describe('the proofs of recovery', () => {
     const types = 'string, bytes32, uint256, address, uint256, uint256, bytes32, bytes32, uint256';
     const head = ['vault/recover/v1', registrar, 84532n, ACCOUNT, BigInt(X), BigInt(Y)];
     const wanted = AbiParameters.encode(AbiParameters.from(types), [...head, X, identifier, 1_800_000_000n] as never);
-    const challenge = proofHead(keccak256, place, 'vault/recover/v1')([X, identifier, 1_800_000_000n]);
+    const challenge = recoverChallenge(keccak256, place, [ACCOUNT, X, Y, X, identifier, 1_800_000_000n]);
     expect(Hex.fromBytes(challenge)).toBe(Hash.keccak256(wanted));
   });
 });
