@@ -4,13 +4,14 @@ import type { Context } from '../lib/context.ts';
 import { isDid } from '../lib/identity/did.ts';
 import { parseIdentifier } from '../lib/identity/identifier.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
+import { releaseAddress } from '../lib/moves/release.ts';
 import type { RegistrationSubject } from '../lib/registration/claim.ts';
 import { findDid } from '../lib/registration/lookup.ts';
 import { recordRegistration } from '../lib/registration/record.ts';
 import { relayRegistration } from '../lib/registration/relay-request.ts';
 import { readMovesAt } from '../lib/registration/waiting.ts';
 import { Attestation, Proof } from './answers/common.ts';
-import { DidRecord, Registered, RegistrationSubmitted } from './answers/registrations.ts';
+import { DidRecord, Registered, RegistrationSubmitted, Released } from './answers/registrations.ts';
 import {
   ADMISSION_ERRORS,
   addressText,
@@ -22,11 +23,12 @@ import {
   inviteText,
   judged,
   proofExpiresAtValue,
+  provableChannelName,
   pubKeyHex,
   saltNumber,
   txHashText,
 } from './fields.ts';
-import { checkField, isMissing, optional, required, type Values } from './http/fields.ts';
+import { checkField, isMissing, optional, required, type Values, word } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { type Call, get, post, type Route } from './http/route.ts';
 import { withHandle } from './sessions.ts';
@@ -112,6 +114,26 @@ export const didRoutes = [
       await recordRegistration(ctx, recording, { ip: client, app, spend: spendProxy });
       const { value, channel } = subject.identifier;
       return json({ ok: true, identifier: value, channel, txHash, ...(await waitingOf(ctx, subject)) });
+    },
+  }),
+
+  post('/api/dids/release', {
+    summary: 'Let another DID have an address',
+    limit: 'writes',
+    fields: {
+      identifier: required(identifierText),
+      channel: required(provableChannelName),
+      proof: required(judged(Proof)),
+      nonce: required(word('nonce', 64)),
+    },
+    answers: { 200: Released },
+    errors: ['no_challenge', 'proof_invalid', 'rpc_error'],
+    example: { nonce: '$NONCE' },
+    async handler({ ctx, input, spendProxy }) {
+      spendProxy();
+      const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
+      const moved = await releaseAddress(ctx, { identifier, assertion: assertionOf(input.proof), nonce: input.nonce });
+      return json({ ok: true, moved });
     },
   }),
 

@@ -725,6 +725,7 @@ export type DidRecord = {
   readonly pubKeyY: Hash | null;
   readonly signed?: { readonly authenticatorData: string; readonly clientDataHash: string; readonly signature: string };
   readonly moves_at?: string;
+  readonly challenges?: readonly { readonly channel: Channel; readonly did: Did; readonly moves_at: Time | null }[];
   readonly registeredAt: Time;
   readonly checkedAt: Time | null;
 };
@@ -849,6 +850,9 @@ export type Registrations = {
   readonly searchedTo: Time | null;
   readonly total: { readonly count: Count; readonly exact: boolean } | null;
 };
+
+/** Whether an address has moved, or will once the claim of the other DID is final. */
+export type Released = { readonly ok: true; readonly moved: boolean };
 
 /** How many sessions there are, of the client's address and in all. */
 export type SessionCounts = {
@@ -1058,6 +1062,16 @@ export interface Operations {
           readonly attestation?: Attestation | undefined;
         };
     answer: Registered | RegistrationSubmitted;
+  };
+  /** Let another DID have an address. */
+  'POST /api/dids/release': {
+    input: {
+      readonly identifier: string;
+      readonly channel: 'sms' | 'email';
+      readonly proof: Proof;
+      readonly nonce: string;
+    };
+    answer: Released;
   };
   /** Where a credential leads. */
   'GET /api/dids/lookup': {

@@ -160,6 +160,11 @@ export const REFUSALS = {
     remedy:
       'Of an address: prove it by a code and send a `proof`; it moves when that registration is final, or ADDRESS_MOVE_HOURS later if its holder has a passkey. After `retry_after` seconds, where the answer has that. Of a handle: choose another.',
   },
+  no_challenge: {
+    status: 409,
+    cause: 'No other DID has claimed the address, or its claim has ended.',
+    remedy: 'Nothing is to be let go: look the passkey up with its key, which says what is claimed.',
+  },
   did_taken: {
     status: 409,
     cause: 'The registry has this DID for another account.',

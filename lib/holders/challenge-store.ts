@@ -127,6 +127,42 @@ export function withdrawWaiting({ identifier, did }: Challenger, now: number): r
   ];
 }
 
+/**
+ * The DID that has claimed an address, the standing one first, else the newest that is not final yet, with the holder:
+ * one row or none.
+ */
+export function selectChallenged(identifier: string): Statement {
+  return {
+    sql: `SELECT claim.did, claim.final, holder.id AS holder_id, holder.did AS holder_did,
+        holder.controller AS holder_controller, holder.controller_key AS holder_key,
+        holder.proof_key AS holder_proof_key
+      FROM registrations AS holder JOIN registrations AS claim ON claim.identifier = holder.identifier
+      WHERE holder.identifier = :identifier AND holder.holds = 1 AND claim.waits <> ${MAY_TAKE}
+        AND ${isChallengerOf('claim', 'holder')} ORDER BY claim.waits DESC, claim.id DESC LIMIT 1`,
+    args: { identifier },
+  };
+}
+
+/** A holder lets another DID have its address. */
+export interface LettingGo extends Challenger {
+  /** The id of the holder's row. */
+  readonly holder: number;
+}
+
+/** The first of its batch, which lets a DID's claims have an address while the holder is the same: the verdict. */
+export function letClaims({ identifier, did, holder }: LettingGo): Statement {
+  return {
+    sql: `UPDATE registrations SET waits = ${MAY_TAKE} WHERE did = :did AND waits <> ${MAY_TAKE} AND id IN ${CHALLENGERS}
+      AND EXISTS (SELECT 1 FROM registrations WHERE id = :holder AND holds = 1)`,
+    args: { identifier, did, holder },
+  };
+}
+
+/** Ends the challenge of a DID that its holder has let have the address. */
+export function endReleased({ identifier, did }: Challenger, now: number): readonly Statement[] {
+  return endChallenge({ sql: `${STANDING} AND did = :did`, args: { identifier, did } }, 'released', now);
+}
+
 /** The claims that challenge an address's holder, or will once they are final. */
 const CHALLENGERS = `(SELECT claim.id FROM registrations AS holder JOIN registrations AS claim
   ON claim.identifier = holder.identifier WHERE holder.identifier = :identifier AND holder.holds = 1

@@ -20,6 +20,7 @@ export {
   KEPT_OUT_TO,
   MAY_TAKE,
   selectAwaitedMove,
+  selectChallenged,
   toAwaitedMove,
   WAITS,
   withdrawChallengers,
@@ -46,6 +47,7 @@ export {
 } from './keys-store.ts';
 export {
   CREDENTIAL_ANSWER,
+  letGo,
   openCredential,
   recheckDids,
   recheckHandles,

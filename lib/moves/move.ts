@@ -3,7 +3,7 @@ import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { readBlockTime } from '../chain/blocks.ts';
 import { agreed, readCommonFinal } from '../chain/witness.ts';
-import { type Row, type Statement, textOf } from '../db/database.ts';
+import type { Row, Statement } from '../db/database.ts';
 import {
   CHALLENGES,
   clearChallenge,
@@ -19,7 +19,7 @@ import {
 } from '../holders/holders.ts';
 import type { Platform } from '../platform.ts';
 import { recheckRegistrations } from '../registration/look-at-dids.ts';
-import { readOpenKeys } from '../registration/open-keys.ts';
+import { readHoldersKeys } from './holders-keys.ts';
 
 /** The pause between two turns. */
 export const MOVE_PAUSE_MS = 5_000;
@@ -98,20 +98,6 @@ async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Pr
 async function readFinalTime(ctx: Ctx): Promise<number> {
   const block = await readCommonFinal(ctx);
   return block < 0 ? 0 : 1000 * (await agreed(ctx, 'chain', (chain) => readBlockTime(chain, block)));
-}
-
-/** The keys of the holder's account now; undefined where the DID is another account's now, or deactivated. */
-async function readHoldersKeys(ctx: Ctx, row: Row): Promise<readonly string[] | undefined> {
-  const owned = { did: String(row['holder_did']), account: String(row['holder_controller']), isConfirmed: true };
-  const known = [textOf(row, 'holder_key'), textOf(row, 'holder_proof_key')].filter((key) => key !== null);
-  return readOpenKeys(ctx, owned).then(
-    // An account that is not there yet has the key that its address follows from.
-    (keys) => keys ?? known,
-    (error) => {
-      if (error instanceof VaultError && error.code === 'proof_invalid') return undefined;
-      throw error;
-    },
-  );
 }
 
 function move(one: LeasedChallenge, row: Row, now: number): readonly Statement[] {

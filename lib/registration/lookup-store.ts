@@ -79,7 +79,13 @@ const mayBeOf = (one: string) => `coalesce(${hasKey(`${one}.controller`, ':key')
 const HAS_SIGNED = `EXISTS (SELECT 1 FROM registrations AS signed WHERE signed.credential_id = :credential_id
   AND signed.status <> 'failed' AND signed.final = 1 AND signed.proof_key = :key)`;
 
-const SELECT_BY_KEY = `SELECT ${FOUND}, shown.proof, found.key = '' AND ${ambiguous(
+/** Who claims an address of the DID while it has that. */
+const CHALLENGES_OF = `(SELECT json_group_array(json_array(held.channel, challenges.did, moves_at))
+  FROM registrations AS held JOIN challenges ON challenges.identifier = held.identifier
+  WHERE held.did = shown.did AND held.status <> 'failed' AND held.holds = 1 AND ended_at IS NULL
+    AND judged_at IS NOT NULL) AS challenges`;
+
+const SELECT_BY_KEY = `SELECT ${FOUND}, ${CHALLENGES_OF}, shown.proof, found.key = '' AND ${ambiguous(
   `AND other.key = '' AND ${mayBeOf('others')}`,
 )} ${FROM_CREDENTIALS}
     AND (found.key = :key OR found.key = '' AND ${mayBeOf('shown')} AND NOT ${HAS_SIGNED})

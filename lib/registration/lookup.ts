@@ -83,6 +83,8 @@ export interface DidRecord {
   readonly signed?: Signed;
   /** There while its address is another DID's, and when it moves at the earliest. */
   readonly moves_at?: string;
+  /** There if the look-up names the key, and other DIDs have claimed addresses that the DID holds. */
+  readonly challenges?: readonly { readonly channel: string; readonly did: string; readonly moves_at: string | null }[];
   readonly registeredAt: string;
   /** When the chain was asked last whether this is still so; null until the block is final. */
   readonly checkedAt: string | null;
@@ -113,7 +115,16 @@ export async function findDid(
   if (!key) return recordOf(ctx, await readFirst(ctx.db, credentialId), credentialId);
   const name = `0x${uint256Word(key.x)}${uint256Word(key.y)}`;
   const [row] = await ctx.db.read(selectByKey(credentialId, name));
-  return { ...recordOf(ctx, row, credentialId), ...signedBy(name, row) };
+  return { ...recordOf(ctx, row, credentialId), ...signedBy(name, row), ...challengesIn(row) };
+}
+
+/** Anybody may know a key, so no address is in it. */
+function challengesIn(row: Row | undefined): Pick<DidRecord, 'challenges'> {
+  const all = JSON.parse(String(row?.['challenges'] ?? '[]')) as [string, string, number | null][];
+  if (all.length === 0) return {};
+  return {
+    challenges: all.map(([channel, did, at]) => ({ channel, did, moves_at: at === null ? null : isoTime(at) })),
+  };
 }
 
 function signedBy(key: string, row: Row | undefined): { readonly signed?: Signed } {

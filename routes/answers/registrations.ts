@@ -47,6 +47,9 @@ export const RegistrationSubmitted = v.object({
   status: v.literal('submitted'),
 });
 
+/** Whether an address has moved, or will once the claim of the other DID is final. */
+export const Released = v.object({ ok: v.literal(true), moved: v.boolean() });
+
 /** Where a credential leads. */
 export const DidRecord = v.object({
   credentialId: v.string(),
@@ -73,6 +76,12 @@ export const DidRecord = v.object({
     ),
   ),
   moves_at: waiting.moves_at,
+  challenges: v.optional(
+    about(
+      v.array(v.object({ channel: Channel, did: Did, moves_at: v.nullable(Time) })),
+      'With the key: other DIDs that have claimed an address of this one, and when that moves, null until it is known',
+    ),
+  ),
   registeredAt: Time,
   checkedAt: about(v.nullable(Time), 'The last look at the chain; null until the block is final'),
 });

@@ -1,4 +1,5 @@
 // A vault in which every example of docs/http.md has what it is about: what its variables stand for is made just before.
+import { createHash } from 'node:crypto';
 import { Hex, Secp256k1 } from 'ox';
 import { toBase64url } from '../../lib/base/bytes.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
@@ -6,6 +7,7 @@ import { makeDoctorToken } from '../../lib/identity/doctor-token.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { SAMPLES } from '../../scripts/openapi/samples.ts';
+import { createCandidate, prove } from './candidates.ts';
 import { whileTimePasses } from './clock.ts';
 import { registerData } from './onchain.ts';
 import { createPayer, payOrder } from './payers.ts';
@@ -19,7 +21,7 @@ import {
   startRecoveryVault,
   vetoOf,
 } from './recovery.ts';
-import { APPS_VARS, type AppRequest, newcomer, register, signIn } from './sign-ups.ts';
+import { APPS_VARS, type AppRequest, newcomer, nonceFor, originOf, register, signIn } from './sign-ups.ts';
 import { resultOf, startUpstream } from './upstream.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
@@ -72,7 +74,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     snapshot = await rpc('evm_snapshot');
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
-    const own = operation.includes('/register') ? signUps : settings;
+    const own = /\/register|\/release/.test(operation) ? signUps : settings;
     t = isPlain ? await startVault() : await startRecoveryVault(chain, own);
     await t.work();
   };
@@ -128,6 +130,28 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     await register(t, one.body);
     return one;
   };
+  /** Ada's address, which another DID has claimed, and her passkey's signature that lets it go. */
+  const letting = async () => {
+    const on = { rpc, factory: contracts.accountFactory, registry: contracts.didRegistry };
+    const now = t.clock.now();
+    const [ada, other] = [await createCandidate(on, 'ada', now), await createCandidate(on, 'ada', now + 1)];
+    const claims = [ada, { ...other, credentialId: 'A'.repeat(22) }].map((one) => ({
+      ...one.body,
+      credentialId: one.credentialId,
+      proof: prove(on, one, {}, { origin: originOf(t) }),
+    }));
+    for (const claim of claims) {
+      const { status, body } = await register(t, claim);
+      if (status !== 200) throw new Error(`not registered: ${body.error}`);
+    }
+    const { registrar } = (await t.call('GET /api/contracts')).body;
+    const lines = ['vault/release/v1', registrar, `email:${EMAIL}`, String(other.body['did'])];
+    const nonce = await nonceFor(t, lines.join('\n'));
+    const signed = createHash('sha256')
+      .update([...lines, nonce].join('\n'))
+      .digest();
+    return { NONCE: nonce, PROOF: ada.passkey.assert(signed, { origin: originOf(t) }) };
+  };
   const link = Object.fromEntries(new URLSearchParams(String(SAMPLES['request'])));
   const documentedApp = { ...link, verifier: String(SAMPLES['code_verifier']) } as unknown as AppRequest;
   const token = async () => (await t.call('POST /v1/console/token', { app: 'default' }, OPERATOR)).body;
@@ -143,6 +167,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     },
     'POST /api/sessions': async () => ({ DID: 'did:key:zAda' }),
     'POST /api/dids': async () => named(await onChain('ada')),
+    'POST /api/dids/release': letting,
     'GET /api/dids/lookup': async () => named(await recorded()),
     'GET /api/accounts/predict': async () => join(),
     'GET /api/accounts/state': accountOf,

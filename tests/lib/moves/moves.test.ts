@@ -1,11 +1,15 @@
 // An address whose holder has a passkey moves slowly (S2).
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { toHex, utf8 } from '../../../lib/base/bytes.ts';
 import { HOUR_MS } from '../../../lib/base/clock.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { testClock } from '../../support/clock.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startTestChain } from '../../support/onchain.ts';
+import type { Passkey } from '../../support/passkey.ts';
 import { createPeople, type Person } from '../../support/people.ts';
+import { nonceFor, originOf } from '../../support/sign-ups.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const FINAL = 3;
@@ -86,6 +90,15 @@ async function hours(count: number, { isChainToo = true } = {}): Promise<void> {
   await chain.mine(FINAL + 1);
   await look();
   await look();
+}
+
+/** The holder's passkey signs that another DID may have the address. */
+async function release({ identifier, channel }: Person, did: string, passkey: Passkey) {
+  const registrar = (await t.call('GET /api/contracts')).body.registrar;
+  const lines = ['vault/release/v1', registrar, `${channel}:${identifier}`, did];
+  const nonce = await nonceFor(t, lines.join('\n'));
+  const proof = passkey.assert(sha256(utf8([...lines, nonce].join('\n'))), { origin: originOf(t) });
+  return t.call('POST /api/dids/release', { identifier, channel, proof, nonce });
 }
 
 const eventsOf = async (type: string) =>
@@ -172,6 +185,33 @@ describe('S2: an address with a passkey', () => {
     expect(reply.body.retry_after).toBeWithin(22 * 3600, 24 * 3600 + 1);
     await hours(73);
     expect(await holderOf(owner)).toBe(third.did);
+  });
+
+  test('is let go by its holder’s passkey alone, with a nonce of the vault’s', async () => {
+    const { owner, thief } = await challenged();
+    const key = { pubKeyX: `0x${toHex(owner.passkey.key.x)}`, pubKeyY: `0x${toHex(owner.passkey.key.y)}` };
+    const [seen] = (await lookup(owner, key)).challenges;
+    expect(seen).toEqual({ channel: 'email', did: thief.did, moves_at: expect.any(String) });
+    const refused = await release(owner, thief.did, thief.passkey);
+    expect([refused.status, refused.body.reason]).toEqual([403, 'signature']);
+    expect((await release(owner, 'did:key:zother', owner.passkey)).body.reason).toBe('challenge');
+    const released = await release(owner, thief.did, owner.passkey);
+    expect([released.status, released.body]).toEqual([200, { ok: true, moved: true }]);
+    expect(await holderOf(owner)).toBe(thief.did);
+    expect(await eventsOf('registration.challenge_ended')).toMatchObject([{ by: 'released' }]);
+    const again = await release(owner, thief.did, owner.passkey);
+    expect([again.status, again.body.error]).toEqual([409, 'no_challenge']);
+  });
+
+  test('that was let go before the claim is final moves when it is', async () => {
+    const { owner, thief, mined } = await held();
+    await claim(thief, mined.txHash, { proof: true });
+    expect((await release(owner, thief.did, owner.passkey)).body).toEqual({ ok: true, moved: false });
+    expect(await holderOf(owner)).toBe(owner.did);
+    await chain.mine(FINAL);
+    await look();
+    expect(await holderOf(owner)).toBe(thief.did);
+    expect(await challenges()).toEqual([]);
   });
 
   test('the operator gives back for thirty days', async () => {
