@@ -59,8 +59,6 @@ function assertionBytes(assertion: Assertion): Hex | undefined {
   // Each byte costs the registrar gas.
   if (clientData.length > CLIENT_DATA_BYTES_MAX || authenticatorData.length > AUTHENTICATOR_DATA_BYTES_MAX)
     return undefined;
-  const flags = authenticatorData[32] ?? 0;
-  if ((flags & BACKED_UP) !== 0 && (flags & BACKUP_ELIGIBLE) === 0) return undefined;
   // One character a byte, so that places are those of bytes.
   const text = Array.from(clientData, (byte) => String.fromCharCode(byte)).join('');
   const [challengeAt, typeAt] = [text.indexOf('"challenge":"'), text.indexOf('"type":"webauthn.get"')];
@@ -83,9 +81,6 @@ const NO_CREATION: AccountCreation = { factory: `0x${'0'.repeat(40)}`, initCode:
 /** More than browsers and authenticators return, extensions included. */
 const CLIENT_DATA_BYTES_MAX = 1024;
 const AUTHENTICATOR_DATA_BYTES_MAX = 512;
-/** The flags BE and BS (Web Authentication Level 3 section 6.1): the second without the first is refused. */
-const BACKUP_ELIGIBLE = 0x08;
-const BACKED_UP = 0x10;
 /** The order of P-256 (SEC 2 section 2.4.2). */
 const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 

@@ -106,7 +106,7 @@ describe('a proof that the registry would not read is refused before anything is
       (json) => clientData(() => json.replace('{', `{"x":"${'x'.repeat(1024)}",`)),
       'client_data',
     ],
-    ['backed up without being eligible', () => ({ flags: 0x15 }), 'client_data'],
+    ['backed up without being eligible', () => ({ flags: 0x15 }), 'backup_state'],
     [
       'with a second challenge before its own',
       (json) => clientData(() => json.replace('{', '{"challenge":"AAAA",')),
