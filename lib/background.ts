@@ -221,7 +221,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     sweepDeliveries(now),
     sweepClaimIps(now),
     sweepJoins(now),
-    sweepAuthorizationCodes(now),
+    ...sweepAuthorizationCodes(now, config.keepSigninsDays),
     ...sweepInvites(now),
     ...sweepPayments(now),
     sweepMinutes(now),

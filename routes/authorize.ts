@@ -73,7 +73,7 @@ export const authorizeRoutes = [
         smartAccount: optional(addressText('smartAccount')),
         attestation: optional(judged(Attestation)),
       },
-      async handler({ ctx, input, spendProxy }) {
+      async handler({ ctx, input, client, spendProxy }) {
         const { request, nonce, proof, attestation } = input;
         const link = linkIn(request);
         if ((proof === undefined) === (attestation === undefined))
@@ -83,6 +83,7 @@ export const authorizeRoutes = [
         spendProxy();
         const code = await issueCode(ctx, {
           request,
+          client,
           clientId: link.client_id,
           redirectUri: link.redirect_uri,
           codeChallenge: link.code_challenge,

@@ -16,6 +16,7 @@ import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
 import { countSignature } from './count-store.ts';
 import { demandRedirect } from './redirects.ts';
+import { noteRefused, noteSignIn } from './sign-ins.ts';
 import { insertCode } from './store.ts';
 
 /** How long a code can be exchanged. */
@@ -38,6 +39,8 @@ export type CodeEvidence =
 export interface AuthorizationRequest extends CodeRequest {
   /** The query of the page's address, which the values above are read of. */
   readonly request: string;
+  /** The key of the client's limits; its masked network is kept beside the sign-in. */
+  readonly client: string;
   /** Canonical base64url. */
   readonly credentialId: string;
   readonly evidence: CodeEvidence;
@@ -53,11 +56,10 @@ export interface AuthorizationRequest extends CodeRequest {
 export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
   const { config, clock, random, db, metrics } = ctx;
   demandRedirect(config, request);
-  const { evidence } = request;
-  const { signIn, proof, verifiedAt, endsAt, counted } =
-    'assertion' in evidence
-      ? await bySignature(ctx, request, evidence)
-      : await byAttestation(ctx, request, evidence.attestation);
+  const { signIn, proof, verifiedAt, endsAt, counted } = await show(ctx, request).catch(async (error) => {
+    await noteRefused(ctx, request, error);
+    throw error;
+  });
   const code = toBase64url(random(32));
   const now = clock.now();
   const expiresAt = now + AUTHORIZATION_CODE_MS;
@@ -65,6 +67,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
   const stored = await db.write(
     ...counts,
+    ...noteSignIn(ctx, { ...request, did: signIn.did, proof }),
     insertCode({
       ...signIn,
       proof,
@@ -86,6 +89,12 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
 /** The digest under which a secret is stored: both codes and proofs are too random to be guessed. */
 export function digestOf(secret: string): string {
   return toHex(sha256Digest(utf8(secret)));
+}
+
+function show(ctx: Ctx, request: AuthorizationRequest): Promise<Shown> {
+  const { evidence } = request;
+  if ('assertion' in evidence) return bySignature(ctx, request, evidence);
+  return byAttestation(ctx, request, evidence.attestation);
 }
 
 interface Shown {

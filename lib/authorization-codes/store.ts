@@ -1,6 +1,7 @@
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Row, type Statement, textOf } from '../db/database.ts';
 import type { Channel } from '../identity/identifier.ts';
+import { sweepSignIns } from './sign-ins-store.ts';
 
 /** A code to store; digests are hex, times milliseconds. */
 export interface NewAuthorizationCode {
@@ -102,11 +103,12 @@ export function toCode(row: Row): IssuedCode {
   };
 }
 
-/** Removes codes that neither a proof nor an exchange is compared with any more. */
-export function sweepAuthorizationCodes(now: number): Statement {
-  return {
+/** Removes codes that neither a proof nor an exchange is compared with any more, and sign-ins of so many days ago. */
+export function sweepAuthorizationCodes(now: number, keepSignInsDays: number): readonly Statement[] {
+  const codes = {
     sql: `DELETE FROM authorization_codes WHERE proof IN
       (SELECT proof FROM authorization_codes WHERE kept_until <= :now LIMIT ${SWEEP_ROWS_MAX})`,
     args: { now },
   };
+  return [codes, sweepSignIns(now, keepSignInsDays)];
 }

@@ -6,6 +6,12 @@ const DAYS_MAX = 3_650;
 /** How long what nothing needs any more is kept. */
 export const KEEP_SETTINGS = {
   KEEP_EVENTS_DAYS: count('days for which events are kept', 7, 1, DAYS_MAX),
+  KEEP_SIGNINS_DAYS: count(
+    'days for which sign-ins of people are kept; 0 keeps none, and emits no event',
+    30,
+    0,
+    DAYS_MAX,
+  ),
   KEEP_VERIFICATIONS_DAYS: count(
     'days after the last verification for which an identifier counts as verified; 0 is for good',
     0,

@@ -86,6 +86,16 @@ export const EVENTS = {
     data: ['key'],
   },
   ...PERSON_EVENTS,
+  'signin.succeeded': {
+    channel: 'audit',
+    description: 'a passkey signed in at an app, or signed up',
+    data: ['did', 'credential', 'network'],
+  },
+  'signin.refused': {
+    channel: 'audit',
+    description: 'a sign-in with a registered credential was refused; at most once per credential and minute',
+    data: ['did', 'credential', 'network', 'reason'],
+  },
   'session.created': {
     channel: 'sessions',
     description: 'a registration session was opened',

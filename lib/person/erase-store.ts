@@ -57,10 +57,15 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
   webhook_deliveries: { set: UNMASKED, where: HAS_MASK },
 };
 
+/** Where and when somebody signed in is nobody's to keep. */
+const OF_SIGN_IN = `type LIKE 'signin.%' AND data ->> 'did' IN ${listed('dids')}`;
+
 /** Rows that are removed, where the table's own condition selects others too. */
 const REMOVED: Readonly<Record<string, string>> = {
   registrations: `${OF_IDENTIFIERS} AND status = 'failed'
     AND NOT EXISTS (SELECT 1 FROM relays WHERE registration_id = registrations.id)`,
+  events: OF_SIGN_IN,
+  webhook_deliveries: OF_SIGN_IN,
   recovery_addresses: `${personal('recovery_addresses').where} AND is_used = 0
     AND NOT ${isOpen('recovery_addresses')}`,
   // Nobody holds a lock by this fence any more, and a row that is made again has no smaller one.

@@ -2,6 +2,7 @@
 // `docs/privacy.md` has the same list, and a test holds both against the schema.
 import { LIMIT_TABLES } from './limit-tables-store.ts';
 import { OTHER_TABLES, type OtherTable } from './other-tables.ts';
+import { SIGN_IN_TABLES } from './sign-in-tables-store.ts';
 import {
   IN_DATA,
   listed,
@@ -105,23 +106,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     where: OF_ACCOUNTS,
     key: 'account, key',
   },
-  authorization_codes: {
-    about: 'a code by which an app learns who signed in',
-    kept: 'some minutes',
-    erasure: 'removed',
-    why: '',
-    where: `did IN ${namedBy('did')} AND credential_id IN ${namedBy('credential_id')}`,
-    key: 'proof',
-    scan: 'text',
-  },
-  sign_counts: {
-    about: 'the last signature counter of a key of the account, where its authenticator counts',
-    kept: 'for good',
-    erasure: 'removed',
-    why: '',
-    where: OF_ACCOUNTS,
-    key: 'account, key',
-  },
+  ...SIGN_IN_TABLES,
   relays: {
     about: 'a transaction that the vault sends for the person',
     kept: 'for good, the network of the client for `KEEP_IPS_DAYS`',

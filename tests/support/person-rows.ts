@@ -109,6 +109,7 @@ function rowOf(table: string, who: Stored, now: number): Record<string, Value> {
       expires_at: now + 1_000_000,
     },
     authorization_codes: { proof: `proof${n}`, code: `code${n}`, kept_until: now + 1_000_000 },
+    signins: { at: now, network: '203.0.113.***' },
     identifier_rows: { key, fence: 1, leased_until: 0 },
     limit_notices: { bucket: `sends-per-identifier ${key}`, until: now + 1_000_000 },
     limit_clears: { kind: 'sends-per-identifier', key, at: now },

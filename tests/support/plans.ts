@@ -32,6 +32,7 @@ export const GROWING = [
   'relays',
   'sessions',
   'sign_counts',
+  'signins',
   'sponsorships',
   'streams',
   'token_revocations',

@@ -61,6 +61,19 @@ export const SESSIONS_TABLES: readonly string[] = [
     used_at INTEGER,
     channel TEXT
   ) STRICT, WITHOUT ROWID`,
+  // For the person and the audit: who signed in where, and who was refused (`reason`). `network` is masked.
+  `CREATE TABLE signins (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    app TEXT NOT NULL,
+    did TEXT NOT NULL,
+    credential_id TEXT NOT NULL,
+    network TEXT NOT NULL,
+    reason TEXT
+  ) STRICT`,
+  `CREATE INDEX signins_by_did ON signins (did)`,
+  `CREATE INDEX signins_by_time ON signins (at)`,
+  `CREATE INDEX signins_refused ON signins (at) WHERE reason IS NOT NULL`,
   `CREATE INDEX authorization_codes_by_end ON authorization_codes (kept_until)`,
   // The last signature counter of a key, where its authenticator counts.
   `CREATE TABLE sign_counts (

@@ -572,6 +572,8 @@ test('every event of the catalogue was told above, but those of webhooks, of lim
     'budget.reached',
     'key.rotated',
     'signin.counter_back',
+    'signin.succeeded',
+    'signin.refused',
     'person.shown',
     'person.exported',
     'person.erased',
