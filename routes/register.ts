@@ -54,6 +54,8 @@ export const registerRoutes = [
         rpId: rpIdOf(config),
         registrar: config.registrarDid,
         channels,
+        moveHours: config.addressMoveHours,
+        recovers: ctx.guardian !== undefined,
         full: full ? { error: full.error, retry_after: full.retryAfterSeconds } : null,
       });
     },

@@ -17,6 +17,10 @@ export interface PageConfig {
   readonly rpId: string;
   readonly registrar: string;
   readonly channels: readonly ('email' | 'sms')[];
+  /** In how many hours an address moves that another account holds. */
+  readonly moveHours: number;
+  /** Accounts can be recovered by mail. */
+  readonly recovers: boolean;
   /** What refuses new accounts for this person's network now, and for how many seconds; null while nothing does. */
   readonly full: { readonly error: string; readonly retry_after: number | null } | null;
 }

@@ -7,7 +7,7 @@ import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
 import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
-import { type Address, askStart, type StartOptions } from './screens.ts';
+import { type Address, askStart, askWithout, type StartOptions } from './screens.ts';
 import { askPress, InsteadError, type SignUp, signUp } from './sign-up.ts';
 import { element, offerCancel, onPress, say, show, step, toggle, write } from './view.ts';
 import { problemText } from './words.ts';
@@ -122,6 +122,8 @@ function run(place: Place, act: () => Promise<void>): void {
         element<HTMLInputElement>('address').value = '';
         return start(place);
       }
+      // A recovery takes days: the app's link is for another visit.
+      if (error.way === 'recover') return location.assign(`/account?app=${place.link.clientId}#recover`);
       return run(place, () => signIn(place));
     }
     const said = refusalOf(error)?.error ?? '';
@@ -149,15 +151,19 @@ const STARTS_OVER =
 async function begin(place: Place, address: Address): Promise<void> {
   const { link, config, app } = place;
   noteRequest(link);
-  const call = createCall({ url: location.origin, app: link.clientId });
+  const call = callFor(link);
   const registrar = { call, memory, info: createVaultInfo(call), url: location.origin };
-  const { rpId } = config;
+  const { rpId, moveHours, recovers } = config;
   const person: SignUp = {
-    ...{ address, app, rpId, wanted: link.channel, invite: link.invite },
+    ...{ address, app, rpId, moveHours, recovers, wanted: link.channel, invite: link.invite },
     language: document.documentElement.lang,
     onProgress: showProgress(place),
   };
-  const evidence = await signUp(registrar, person);
+  const { evidence, movesAt } = await signUp(registrar, person);
+  if (movesAt !== undefined) {
+    await askWithout(app, movesAt);
+    showProgress(place)('account');
+  }
   const code = await codeFor(place, evidence).catch(async (error: unknown) => {
     const { status, reason } = refusalOf(error) ?? {};
     if ((status !== 403 && status !== 404) || reason === 'account' || reason === 'did') throw error;
@@ -170,9 +176,17 @@ async function begin(place: Place, address: Address): Promise<void> {
   leave(place, { code });
 }
 
+function callFor({ clientId: app }: AppLink) {
+  return createCall({ url: location.origin, app });
+}
+
 async function signIn(place: Place): Promise<void> {
   const { config, link, app } = place;
   const evidence: Evidence = await signForApp(config, link);
+  const { credentialId } = evidence;
+  // The vault has the last word: where it does not say, the person goes on.
+  const found = await callFor(link)('GET /api/dids/lookup', { credentialId }).catch(() => undefined);
+  if (found?.moves_at) await askWithout(app, found.moves_at);
   say({ 'progress-title': 'progress.sign_in' });
   say({ 'step-passkey': 'step.signed', 'step-account': 'step.known', 'step-back': 'step.back' }, { app });
   toggle('step-address', false);

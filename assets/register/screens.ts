@@ -1,6 +1,6 @@
 // The screens that ask a person for something. Each resolves with what the person chose.
 import type { CodeRequest } from '../../client/vault/registration-run.ts';
-import { type WordId, word } from '../words/words.ts';
+import { spoken, type WordId, word } from '../words/words.ts';
 import { isShared, noteShared } from './memory.ts';
 import { element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 
@@ -126,39 +126,74 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   });
 }
 
+/** Of an address that another account has: in how many hours it moves, and what else there is. */
+export interface OwnedOptions {
+  readonly address: string;
+  readonly app: string;
+  readonly moveHours: number;
+  readonly recovers: boolean;
+  /** The channel that the app asks for. */
+  readonly wanted: string | undefined;
+}
+
+/** Says that another account has the address, and asks which way the person goes. */
+export function askOwned(options: OwnedOptions): Promise<'go' | 'sign-in' | 'recover' | 'other-address'> {
+  const { address, app, moveHours, recovers, wanted } = options;
+  say({ 'owned-title': 'owned.title', 'owned-sign-in': 'start.sign_in', 'owned-recover': 'owned.recover' });
+  say(
+    { 'owned-words': moveHours === 0 ? 'owned.words_at_once' : 'owned.words' },
+    { address, time: hoursText(moveHours) },
+  );
+  say({ 'owned-go': 'owned.go', 'owned-other': 'code.other' });
+  write('owned-hint', gives(app, wanted));
+  toggle('owned-recover', recovers);
+  show('owned');
+  return new Promise((resolve) => {
+    onPress('owned-sign-in', () => resolve('sign-in'));
+    onPress('owned-recover', () => resolve('recover'));
+    onPress('owned-go', () => resolve('go'));
+    onPress('owned-other', () => resolve('other-address'));
+  });
+}
+
+/** Hours, or the days that they are: `3 days`. */
+function hoursText(hours: number): string {
+  const [count, unit] = hours % 24 === 0 ? [hours / 24, 'day'] : [hours, 'hour'];
+  return new Intl.NumberFormat(spoken(), { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+/** Says that the address is another account's still, and waits until the person goes on without it. */
+export function askWithout(app: string, movesAt: string): Promise<void> {
+  const time = new Intl.DateTimeFormat(spoken(), { dateStyle: 'full', timeStyle: 'short' }).format(new Date(movesAt));
+  say({ 'done-title': 'without.title', 'done-words': 'without.words', 'done-go': 'without.go' }, { app, time });
+  show('done');
+  return new Promise((resolve) => onPress('done-go', () => resolve()));
+}
+
 /** What the screen of the passkey shows. */
 export interface PasskeyOptions {
   readonly app: string;
   /** The address that is registered. */
   readonly address: string;
   readonly host: string;
-  /** The channel that the app asks for. */
-  readonly wanted: string | undefined;
-  /** The address has an account already. */
-  readonly isTaken?: boolean;
   /** A passkey was made before, and only has to sign. */
   readonly isMade: boolean;
   readonly notice?: string | undefined;
 }
 
 /** Waits for the press that makes the passkey. */
-export function askPasskeyPress(options: PasskeyOptions): Promise<'go' | 'sign-in' | 'other-address'> {
-  const { app, address, host, wanted, isTaken = false, isMade, notice } = options;
-  const kind = isTaken ? 'taken_' : isMade ? 'resume_' : '';
-  say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` }, { address });
+export function askPasskeyPress(options: PasskeyOptions): Promise<'go' | 'other-address'> {
+  const { app, address, host, isMade, notice } = options;
+  const kind = isMade ? 'resume_' : '';
+  say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` });
   say({ 'passkey-for': 'passkey.for' }, { address, app });
-  write('passkey-known-hint', gives(app, wanted));
-  say({ 'passkey-go': `passkey.${kind}go`, 'passkey-known': 'start.sign_in', 'passkey-what': 'passkey.what' });
+  say({ 'passkey-go': `passkey.${kind}go`, 'passkey-what': 'passkey.what' });
   say({ 'passkey-about': 'passkey.about', 'passkey-other': 'code.other' }, { host });
   write('passkey-hint', gives(app, 'address'));
   write('passkey-notice', notice);
-  toggle('passkey-known', isTaken);
-  toggle('passkey-known-hint', isTaken);
-  element('passkey-go').classList.toggle('primary', !isTaken);
   show('passkey');
   return new Promise((resolve) => {
     onPress('passkey-go', () => resolve('go'));
-    onPress('passkey-known', () => resolve('sign-in'));
     onPress('passkey-other', () => resolve('other-address'));
   });
 }

@@ -7,15 +7,15 @@ import { word } from '../words/words.ts';
 import type { Evidence } from './api.ts';
 import { keepHere } from './memory.ts';
 import { refusalOf } from './problem.ts';
-import { type Address, askCode, askPasskeyPress, type PasskeyOptions } from './screens.ts';
+import { type Address, askCode, askOwned, askPasskeyPress, type PasskeyOptions } from './screens.ts';
 import { show } from './view.ts';
 
 /** The person chose another way. */
 export class InsteadError extends Error {
   override readonly name = 'InsteadError';
-  readonly way: 'sign-in' | 'other-address';
+  readonly way: 'sign-in' | 'recover' | 'other-address';
 
-  constructor(way: 'sign-in' | 'other-address') {
+  constructor(way: 'sign-in' | 'recover' | 'other-address') {
     super(way);
     this.way = way;
   }
@@ -26,27 +26,41 @@ export interface SignUp {
   readonly address: Address;
   readonly app: string;
   readonly rpId: string;
-  /** The channel that the app asks for. */
-  readonly wanted: string | undefined;
   /** By which the vault registers somebody new. */
   readonly invite: string | undefined;
   /** The language of the code's message. */
   readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
+  /** The channel that the app asks for. */
+  readonly wanted: string | undefined;
+  /** In how many hours an address moves here that another account holds. */
+  readonly moveHours: number;
+  /** Accounts can be recovered here. */
+  readonly recovers: boolean;
+}
+
+/** A registration that was made here. */
+export interface SignedUp {
+  readonly evidence: Evidence;
+  /** When its address moves to it, at the earliest: until then it is another account's. */
+  readonly movesAt: string | undefined;
 }
 
 /**
- * Registers a person, from where this tab was, and returns what shows it. A passkey that was refused can be asked again
- * at once. Throws `InsteadError`, and `VaultClientError`.
+ * Registers a person, from where this tab was. A passkey that was refused can be asked again at once. Throws
+ * `InsteadError`, and `VaultClientError`.
  */
-export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evidence> {
+export async function signUp(registrar: Registrar, signUp: SignUp): Promise<SignedUp> {
   const { address, language, invite, onProgress } = signUp;
   const { identifier, channel } = address;
   let notice: string | undefined;
   for (;;) {
-    const press = createPress(registrar, signUp, notice);
+    const press = createPress(signUp, notice);
     const onStep = async (step: RegisterStep) => {
-      if (step === 'code') show('loading');
+      if (step === 'code') {
+        show('loading');
+        await offerOthers(registrar, signUp);
+      }
       if (step === 'passkey' || step === 'proof') await press(step);
       if (step === 'passkey') onProgress('passkey');
       if (step === 'record') onProgress('account');
@@ -54,7 +68,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evid
     const subject = channel === 'email' ? { email: identifier } : { phone: identifier };
     try {
       const made = await register(registrar, { ...subject, askCode, onStep, name: identifier, language, invite });
-      return await evidenceOf(registrar, made.credentialId);
+      return { evidence: await evidenceOf(registrar, made.credentialId), movesAt: made.movesAt };
     } catch (error) {
       const said = refusalOf(error)?.error;
       if (said === 'cancelled') throw new InsteadError('other-address');
@@ -68,27 +82,39 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Evid
  * Waits for the press that a passkey needs. One press is enough for both prompts; after a reload, or a refusal, each
  * goes on by a press of its own.
  */
-function createPress({ call, memory }: Registrar, signUp: SignUp, notice: string | undefined) {
+function createPress(signUp: SignUp, notice: string | undefined) {
   let isPressed = false;
   return async (step: 'passkey' | 'proof'): Promise<void> => {
     if (isPressed) return;
-    const { address } = signUp;
-    const { available, reason } = await call('GET /api/sessions/check', address).catch(() => ({
-      available: true,
-      reason: undefined,
-    }));
-    const isTaken = !available && reason === 'identifier_taken' && memory.read()?.passkey === undefined;
-    await askPress(signUp, { isTaken, isMade: step === 'proof', notice });
+    await askPress(signUp, { isMade: step === 'proof', notice });
     isPressed = true;
   };
 }
 
+/**
+ * Before the first code to an address of another account: whoever holds it signs in or recovers, and whoever goes on
+ * knows that it moves slowly. Throws `InsteadError`.
+ */
+async function offerOthers({ call, memory }: Registrar, signUp: SignUp): Promise<void> {
+  const { address } = signUp;
+  const { sent, passkey } = memory.find(address) ?? {};
+  if (sent || passkey) return;
+  const { available, reason } = await call('GET /api/sessions/check', address).catch(() => ({
+    available: true,
+    reason: undefined,
+  }));
+  if (available || reason !== 'identifier_taken') return;
+  const choice = await askOwned({ ...signUp, address: address.identifier });
+  if (choice !== 'go') throw new InsteadError(choice);
+  show('loading');
+}
+
 /** Waits for the press on the screen of the passkey. Throws `InsteadError`. */
 export async function askPress(
-  { address, app, rpId: host, wanted }: SignUp,
-  options: Pick<PasskeyOptions, 'isTaken' | 'isMade' | 'notice'>,
+  { address, app, rpId: host }: SignUp,
+  options: Pick<PasskeyOptions, 'isMade' | 'notice'>,
 ): Promise<void> {
-  const choice = await askPasskeyPress({ app, address: address.identifier, host, wanted, ...options });
+  const choice = await askPasskeyPress({ app, address: address.identifier, host, ...options });
   if (choice !== 'go') throw new InsteadError(choice);
 }
 

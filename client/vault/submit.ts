@@ -19,6 +19,8 @@ export interface Registration {
   /** A vault that relays may replace it by one with a higher fee: the look-up has the last. */
   readonly txHash: Hex;
   readonly status: 'submitted' | 'confirmed';
+  /** When the address moves to it, at the earliest: until then it is another account's. */
+  readonly movesAt?: string | undefined;
   /**
    * The look-up once the chain has it. Rejects with `registration_failed` where the chain refuses, and with
    * `not_confirmed_yet` after ten minutes.
@@ -37,7 +39,7 @@ export async function submit(
   const look = () => call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal });
   const found = async () => {
     const row = await look().catch(() => undefined);
-    return row?.did === did && row.txHash ? { ...row, txHash: row.txHash } : undefined;
+    return row?.did === did && row.txHash ? (row as DidRecord & { readonly txHash: Hex }) : undefined;
   };
   /** The vault answers a relayed request once it is in a block; a look-up shows the transaction before. */
   const seen = async () => {
@@ -57,7 +59,11 @@ export async function submit(
     throw error;
   });
   // Once it was seen the chain decides, not the answer.
-  const { txHash, status = 'submitted' } = await Promise.race([answered, sighting]).finally(() => over.abort());
+  const {
+    txHash,
+    status = 'submitted',
+    moves_at: movesAt,
+  } = await Promise.race([answered, sighting]).finally(() => over.abort());
   await step('submitted');
   const forget = () => {
     // A later registration of the same address is another one's.
@@ -77,7 +83,8 @@ export async function submit(
   // Its failure must not disturb a caller that does not wait for it.
   confirmed.catch(() => undefined);
   const account = smartAccount as Hex;
-  return { identifier, channel, did, smartAccount: account, credentialId, pubKeyX, pubKeyY, txHash, status, confirmed };
+  const subject = { identifier, channel, did, smartAccount: account, credentialId, pubKeyX, pubKeyY };
+  return { ...subject, txHash, status, movesAt, confirmed };
 }
 
 /** Looks in a row that find nothing, after which the chain has refused. */

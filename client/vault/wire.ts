@@ -682,6 +682,8 @@ export type RegisterConfig = {
   readonly rpId: string;
   readonly registrar: Did;
   readonly channels: readonly ('email' | 'sms')[];
+  readonly moveHours: number;
+  readonly recovers: boolean;
   readonly full: {
     readonly error: 'ip_limit_reached' | 'relay_limit_reached';
     readonly retry_after: Seconds | null;

@@ -7,6 +7,8 @@ export const RegisterConfig = v.object({
   rpId: v.string(),
   registrar: Did,
   channels: v.array(words('email', 'sms')),
+  moveHours: about(v.number(), 'ADDRESS_MOVE_HOURS'),
+  recovers: about(v.boolean(), 'Whether accounts can be recovered by mail'),
   full: about(
     v.nullable(v.object({ error: words('ip_limit_reached', 'relay_limit_reached'), retry_after: v.nullable(Seconds) })),
     "What refuses new accounts for the caller's network now",

@@ -24,6 +24,14 @@ if (chromium) {
     world = opened;
   });
   const didOf = ({ answer }: Arrival) => answer?.['did'];
+  /** Waits until no re-org takes the registration of a DID back. */
+  const settled = async (did: string) => {
+    await world.chain.rpc('anvil_mine', ['0x80']);
+    await until('the registration is final', async () => {
+      const rows = await world.t.rows('SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+      return rows.length > 0;
+    });
+  };
 
   describe('the language of the person', () => {
     test('is that of the link: page, faults and the message with the code', async () => {
@@ -236,11 +244,46 @@ if (chromium) {
       const [email, first] = [address(), await come()];
       const did = didOf(await goThrough(first, email));
       const again = await come(undefined, { passkeys: first.passkeys });
+      const codes = () => world.t.rows('SELECT count(*) AS sent FROM codes');
+      const before = await codes();
       await again.enter(email);
-      await again.typeCode(email);
-      expect(await again.screen('passkey')).toContain('You have been here before');
-      await press(again.page, 'passkey-known');
+      expect(await again.screen('owned')).toContain('This address belongs to another account');
+      // It is said before a code is sent, and to nobody whose account it is.
+      expect(await codes()).toEqual(before);
+      await press(again.page, 'owned-sign-in');
       expect(didOf(await again.arrive())).toBe(did);
+    });
+
+    test.each([
+      ['goes on without it', 'done-go'],
+      ['cancels', 'cancel'],
+    ])('an address that moves slowly: the newcomer %s', async (_, button) => {
+      const [email, first] = [address(), await come()];
+      const holder = String(didOf(await goThrough(first, email)));
+      await settled(holder);
+      const other = await come();
+      await other.enter(email);
+      const said = await other.screen('owned');
+      expect(said).toContain(`You can also register ${email} anew: it moves 3 days after you have proven it`);
+      expect(said.toLowerCase()).not.toContain(holder.slice(-8).toLowerCase());
+      await press(other.page, 'owned-go');
+      await other.typeCode(email);
+      expect(await other.screen('passkey')).toContain('Create your passkey');
+      await press(other.page, 'passkey-go');
+      expect(await other.screen('done')).toMatch(
+        /It moves to yours at the earliest on .*\d{4}.*\. Until then .* gets your account without it\./,
+      );
+      await press(other.page, button);
+      const { query, status, answer } = await other.arrive();
+      if (button === 'cancel') return expect(query).toMatchObject({ error: 'access_denied' });
+      expect([status, answer?.['identifiers']]).toEqual([200, []]);
+      expect(answer?.['did']).not.toBe(holder);
+      // Who comes back while it waits is asked again.
+      const again = await come(undefined, { passkeys: other.passkeys });
+      await press(again.page, 'sign-in');
+      expect(await again.screen('done')).toContain('Go on without this address?');
+      await press(again.page, 'done-go');
+      expect((await again.arrive()).answer).toMatchObject({ did: answer?.['did'], identifiers: [] });
     });
 
     test('Cancel leads back to the app, with access_denied and the state', async () => {

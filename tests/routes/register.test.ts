@@ -41,6 +41,8 @@ describe('GET /register/config', () => {
       rpId: 'localhost',
       registrar: 'did:web:registrar.example',
       channels: ['email', 'sms'],
+      moveHours: 72,
+      recovers: false,
       full: null,
     });
   });

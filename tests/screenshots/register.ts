@@ -63,8 +63,7 @@ try {
   await shoot(again, 'known');
   const forgetful = await visit(world, undefined, { passkeys: visitor.passkeys });
   await forgetful.enter(email);
-  await forgetful.typeCode(email);
-  await forgetful.screen('passkey-known');
+  await forgetful.screen('owned');
   await shoot(forgetful, 'taken');
   const lost = await visit(world, world.app.link({ client_id: 'other' }));
   await lost.screen('problem');

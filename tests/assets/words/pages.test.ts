@@ -86,7 +86,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
       ...titled(Object.values(SIGN_UP_PROBLEMS)),
       ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
       ...['address', 'all', 'email', 'sms'].map((what) => `gives.${what}`),
-      ...['', 'resume_', 'taken_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
+      ...['', 'resume_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
     ],
   },
   pay: {

@@ -52,13 +52,18 @@ export function knownScreens(world: World): readonly Screen[] {
       },
     },
     {
-      name: '/register: passkey of somebody known',
-      part: 'passkey',
+      name: '/register: an address of another account',
+      part: 'owned',
+      words: [
+        'heading: This address belongs to another account',
+        'button: Sign in with a passkey',
+        'button: Register it anew',
+      ],
       async reach() {
         const { who, passkeys } = await known();
         const forgetful = await visit(world(), undefined, { passkeys });
-        await prove(forgetful, who);
-        await forgetful.screen('passkey-known');
+        await forgetful.enter(who);
+        await forgetful.screen('owned');
         return forgetful.page;
       },
     },
