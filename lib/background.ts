@@ -16,7 +16,7 @@ import { CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holde
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
-import { recordKeys } from './key-rotation/key-rotation.ts';
+import { type KeyRecord, recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
@@ -85,8 +85,13 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     confirmations: confirmRegistrations,
     keys: createLooker(),
     moves: whileTimeIsSure(createMover()),
-    relay: relayQueued,
-    ...(guardianPrivateKey === undefined ? {} : { guardian: guardianQueued, recoveries: createRecoveryTask() }),
+    relay: async ({ relay }) => relay?.turn() ?? false,
+    ...(guardianPrivateKey === undefined
+      ? {}
+      : {
+          guardian: async ({ guardian }: Context) => guardian?.relay.turn() ?? false,
+          recoveries: createRecoveryTask(),
+        }),
     handles: createSessionAsker(),
     ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch(), sponsorships: createCostWatch() }),
     ...(follower ? { follower: createFollower() } : {}),
@@ -136,14 +141,6 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
 /** One turn of background work; true when there may be more to do at once. */
 type Task = (ctx: Context) => Promise<boolean>;
 
-async function relayQueued({ relay }: Context): Promise<boolean> {
-  return relay ? relay.turn() : false;
-}
-
-async function guardianQueued({ guardian }: Context): Promise<boolean> {
-  return guardian ? guardian.relay.turn() : false;
-}
-
 /** A file that is at fault leaves the domains as they were. */
 async function reloadDomains({ refusedDomains, log }: Context): Promise<boolean> {
   try {
@@ -176,21 +173,23 @@ function everyMinute(task: Task): Task {
 function createSweep(): Task {
   let hasRecorded = false;
   return async (ctx) => {
-    const more = await sweep(ctx, hasRecorded ? [] : recordKeys(ctx));
+    const more = await sweep(ctx, hasRecorded ? undefined : recordKeys(ctx));
     hasRecorded = true;
     return more;
   };
 }
 
 /** The minute's upkeep: notices, what a wrong clock has put off, counters, and what no rule reads any more. */
-async function sweep(ctx: Context, also: readonly Statement[]): Promise<boolean> {
+async function sweep(ctx: Context, keys: KeyRecord | undefined): Promise<boolean> {
   const { db, clock, clocks, metrics } = ctx;
   const now = clock.now();
   const minute = nextMinute(ctx);
   const lapsed = clocks.mayDelete() ? sweepLapsed(ctx, now) : [];
-  const kept = [...recallLate(ctx, now), ...also, ...minute.statements];
-  const [notices, ...results] = await db.write(leaseNotices(now), ...lapsed, ...kept);
+  const first = [leaseNotices(now), ...lapsed, ...recallLate(ctx, now)];
+  const written = await db.write(...first, ...(keys?.statements ?? []), ...minute.statements);
   minute.written();
+  keys?.report(written[first.length]?.rows ?? []);
+  const [notices, ...results] = written;
   await deliverNotices(ctx, notices?.rows ?? []);
   const count = lapsed.length > 0 ? (results[0]?.rowsAffected ?? 0) : 0;
   if (count > 0) metrics.counter('vault_codes_lost_total').add({}, count);

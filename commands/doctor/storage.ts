@@ -6,6 +6,8 @@ import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
 import type { Examined } from '../../lib/doctor/host.ts';
 import { checkSchema } from '../../lib/doctor/schema.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
+import { OTHER_SECRET, secretMark } from '../../lib/key-rotation/key-rotation.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { keepLogLeftOpen } from '../storage/connection.ts';
 import { filePath } from '../storage/database.ts';
@@ -23,7 +25,8 @@ export function storageChecks(
   extent: Extent = {},
   stored?: Examined['stored'],
 ): readonly DoctorCheck[] {
-  if (!isEmbedded(config.databaseUrl)) return [serverCheck(config)];
+  const secret: DoctorCheck = { name: 'files', remedy: '', run: () => checkSecret(config, stored) };
+  if (!isEmbedded(config.databaseUrl)) return [serverCheck(config), secret];
   const path = resolve(filePath(config.databaseUrl));
   return [
     {
@@ -31,8 +34,20 @@ export function storageChecks(
       remedy: 'restore a backup (vault restore) and check the disk',
       run: () => mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
     },
+    secret,
     ...diskChecks(config, stored),
   ];
+}
+
+/** Whether the database was used with another secret, as after a restore beside a new one. */
+async function checkSecret(
+  { vaultSecret, attestationSigningKey }: Config,
+  stored: Examined['stored'],
+): Promise<readonly Finding[]> {
+  const known = await stored?.().catch(() => undefined);
+  const mark = secretMark(createKeys(vaultSecret, attestationSigningKey));
+  if (known?.secretMark === undefined || known.secretMark === mark) return [];
+  return [warn('files', OTHER_SECRET, 'if that was not meant, put the former vault.secret back before the next start')];
 }
 
 /** SQLite needs the directory too, for its log. */

@@ -27,3 +27,8 @@ export function selectDueLooks(now: number): Statement {
     args: { now },
   };
 }
+
+/** The mark of the secret that the database was used with last: one row, or none before the first clean-up. */
+export function selectSecretMark(): Statement {
+  return { sql: `SELECT mark FROM key_marks WHERE name = 'vault'`, args: {} };
+}

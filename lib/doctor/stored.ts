@@ -1,7 +1,7 @@
 import { selectTimes } from '../db/clocks.ts';
 import { numberOf } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
-import { selectDueLooks, selectPace } from './store.ts';
+import { selectDueLooks, selectPace, selectSecretMark } from './store.ts';
 
 /** What the database knows that checks of other things need. */
 export interface StoredFacts {
@@ -15,6 +15,8 @@ export interface StoredFacts {
   readonly aheadMs: number;
   /** How long ago a clean-up ran, negative if by a clock that was ahead; undefined before the first. */
   readonly sinceCleanUpMs: number | undefined;
+  /** The mark of the secret that the database was used with last; absent before the first clean-up. */
+  readonly secretMark?: string | undefined;
   /** Looks at accounts that are due, because something changed and by the time since the last; absent if unknown. */
   readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
 }
@@ -25,10 +27,11 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
   const [time] = await db.read(selectTimes());
   const answered = clock.now();
   const known = time ? numberOf(time, 'known') : null;
-  const [[rate], [looks]] = await Promise.all([
+  const [[rate], [looks], [secret]] = await Promise.all([
     db.read(selectPace(answered)),
     // The tables may be those of a former version yet.
     db.read(selectDueLooks(answered)).catch(() => []),
+    db.read(selectSecretMark()).catch(() => []),
   ]);
   const [gas, created] = [rate?.['gas'] ?? null, rate?.['created'] ?? null];
   return {
@@ -37,6 +40,7 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     createdAt: created === null ? undefined : Number(created),
     aheadMs: (asked + answered) / 2 - Number(time?.['now']),
     sinceCleanUpMs: known === null ? undefined : answered - known,
+    secretMark: secret && String(secret['mark']),
     looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
   };
 }

@@ -19,3 +19,8 @@ export function recordKeyMark(name: string, mark: string, event: NewEvent): read
     },
   ];
 }
+
+/** The mark of each key that the database was used with last. */
+export function selectKeyMarks(): Statement {
+  return { sql: 'SELECT name, mark FROM key_marks', args: {} };
+}

@@ -13,6 +13,8 @@ import { judgeClock } from '../../../lib/doctor/clock.ts';
 import { deliveryChecks } from '../../../lib/doctor/delivery.ts';
 import { type DoctorCheck, type Finding, ok, runChecks as runChecksBy } from '../../../lib/doctor/finding.ts';
 import { networkChecks } from '../../../lib/doctor/network.ts';
+import { createKeys } from '../../../lib/identity/keys.ts';
+import { secretMark as markOfSecret } from '../../../lib/key-rotation/key-rotation.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
@@ -560,6 +562,16 @@ describe('files, disk and database', () => {
     ]);
     const { out } = await run(['doctor'], { RPC_URL: NOWHERE });
     expect(out).toMatch(/! settings +vault-data\/operator\.secret can be read by other users\n +→ chmod 600/);
+  });
+
+  test('is told to be used with another secret than before', async () => {
+    const facts = { relaysOfWeek: 0, relayGas: undefined, createdAt: 0, aheadMs: 0, sinceCleanUpMs: 0 };
+    const config = configOf({ DATA_DIR: at('vault-data') });
+    const toldOf = async (secretMark: string | undefined) =>
+      told(await runChecks(storageChecks(config, {}, async () => ({ ...facts, secretMark }))), 'files');
+    expect(await toldOf(undefined)).toEqual([]);
+    expect(await toldOf('0'.repeat(32))).toEqual([expect.stringContaining('warn VAULT_SECRET is not the one')]);
+    expect(await toldOf(markOfSecret(createKeys(config.vaultSecret, config.attestationSigningKey)))).toEqual([]);
   });
 
   test('that are damaged or of a newer vault fail', async () => {

@@ -25,6 +25,7 @@ test('what the database knows: registrations of a week, their gas, the clock and
     await t.rows(
       `INSERT INTO relay_attempts (relay_id, hash, raw, gas, max_fee, tip, kind) VALUES (${id}, '${id}', '', ${gas}, 1, 1, 'call')`,
     );
+  await t.rows(`INSERT INTO key_marks (name, mark) VALUES ('vault', 'a mark')`);
   const at = Math.floor(t.clock.monotonic());
   await t.rows(`INSERT INTO tallies (name, value) VALUES ('known_time', ${now - 7})`);
   await t.rows(`INSERT INTO key_accounts (account, checked_at, due_at, look_at) VALUES ('0x1', 0, ${now}, 1),
@@ -41,6 +42,7 @@ test('what the database knows: registrations of a week, their gas, the clock and
     createdAt: expect.any(Number),
     aheadMs: now - at,
     sinceCleanUpMs: 7,
+    secretMark: 'a mark',
     looks: { changed: 1, routine: 2 },
   });
   await db.idle();

@@ -50,3 +50,20 @@ test.each(['ATTESTATION_SIGNING_KEY', 'VAULT_SECRET', 'OPERATOR_SECRET'])(
     folder.remove();
   },
 );
+
+test('a start with another VAULT_SECRET than the database was used with says so in the log, once', async () => {
+  const folder = temporaryFolder();
+  const said = async (secret: string) => {
+    const t = await startVault({ VAULT_SECRET: secret, ATTESTATION_SIGNING_KEY: VAULT_SECRET }, { dir: folder.path });
+    await t.work();
+    const found = t.entries.filter(({ event }) => event === 'key_replaced');
+    await t.stop();
+    return found.map(({ level, key, message }) => [level, key, message]);
+  };
+  const other = VAULT_SECRET.split('').toReversed().join('');
+  expect(await said(VAULT_SECRET)).toEqual([]);
+  expect(await said(VAULT_SECRET)).toEqual([]);
+  expect(await said(other)).toEqual([['warn', 'vault', expect.stringContaining('VAULT_SECRET is not the one')]]);
+  expect(await said(other)).toEqual([]);
+  folder.remove();
+});
