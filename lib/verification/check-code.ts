@@ -109,7 +109,7 @@ async function checkWithProvider(
   const attemptsRemaining = Number(results.at(-1)?.rows[0]?.['checks_left'] ?? 0);
   if (!results.slice(0, -1).some(({ rowsAffected }) => rowsAffected === 1))
     return refused({ ...EXHAUSTED, attemptsRemaining });
-  // A code of another purpose is another service's: this one is not asked, or it would approve the code.
+  // The provider knows no purposes: asked, it would approve the code.
   const answer = isOther ? 'pending' : await ctx.sms.check(identifier.value, check.code);
   if (answer === 'expired') return refused(EXPIRED);
   if (answer === 'exhausted') return refused(EXHAUSTED);

@@ -56,7 +56,7 @@ export interface SendRequest {
 export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode> {
   const { config, clock } = ctx;
   const { identifier, app } = request;
-  refuseChannel(ctx, identifier);
+  refuseChannel(ctx, request);
   refuseCountry(ctx, identifier);
   const now = clock.now();
   const lifetimeSeconds = lifetimeOf(ctx, identifier);
@@ -140,9 +140,11 @@ function messageOf(
   return { code: needsPass ? undefined : code, pass: passLink(config, pass, shown) };
 }
 
-function refuseChannel({ email, sms }: Ctx, { channel }: Identifier): void {
+/** A provider that keeps the codes repeats one to a number, whatever it is for: it sends those to sign up alone. */
+function refuseChannel({ email, sms }: Ctx, { identifier: { channel }, purpose }: SendRequest): void {
   if (channel === 'email' && email.isOff) throw new VaultError('email_not_configured');
-  if (channel === 'sms' && sms.kind === 'none') throw new VaultError('sms_not_configured');
+  const isOff = sms.kind === 'none' || (sms.kind === 'verify' && purpose !== 'registration');
+  if (channel === 'sms' && isOff) throw new VaultError('sms_not_configured');
 }
 
 function refuseCountry({ config }: Ctx, { channel, value }: Identifier): void {
