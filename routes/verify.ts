@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { demandAdmission } from '../lib/admission/admission.ts';
+import { admissionOf, demandAdmission, isAdmitted } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
 import { PURPOSES } from '../lib/base/purpose.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
+import { isCommitted } from '../lib/recovery/address.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
@@ -55,11 +56,22 @@ export const verifyRoutes = [
     async handler({ ctx, app, input, client, request }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { pass, bind: isBound, lang, invite, purpose = 'registration' } = input;
-      // An address that recovers an account need not be registered.
-      const isForRecovery = purpose === 'recovery' && ctx.guardian !== undefined && identifier.channel === 'email';
-      if (!isForRecovery) await demandAdmission(ctx, { identifier, app, invite });
+      const applicant = { identifier, app, invite };
+      if (purpose === 'registration') await demandAdmission(ctx, applicant);
+      // An address that recovers an account need not be registered. Who is known is told to nobody.
+      const isKnown = async () => (await isAdmitted(ctx, applicant)) || isCommitted(ctx, identifier.key);
+      const isOpen = purpose === 'registration' || admissionOf(ctx, applicant) === null;
       const language = ctx.words.choose('mail', lang, request.headers.get('accept-language'));
-      const sent = await sendCode(ctx, { identifier, purpose, ip: client, app, language, pass, isBound });
+      const sent = await sendCode(ctx, {
+        identifier,
+        purpose,
+        ip: client,
+        app,
+        language,
+        pass,
+        isBound,
+        mayReach: isOpen ? undefined : isKnown,
+      });
       const { expiresIn: expires_in, retryAfter: retry_after, challenge } = sent;
       return json({ ok: true, channel: identifier.channel, expires_in, retry_after, challenge });
     },

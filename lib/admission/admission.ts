@@ -39,17 +39,23 @@ export function admissionOf(
  * Refuses to send a code to an identifier that could not be registered: it says no more of who is registered than the
  * check of sessions. Throws 403 `registration_closed`, `invite_required`, `invite_invalid`, `mail_domain_refused`.
  */
-export async function demandAdmission(
-  ctx: AdmissionContext & Pick<Platform, 'clock' | 'db'>,
-  applicant: Applicant & { readonly app: string },
-): Promise<void> {
+export async function demandAdmission(ctx: AskingContext, applicant: AppApplicant): Promise<void> {
   const admission = admissionOf(ctx, applicant);
-  if (!admission) return;
+  if (admission && !(await isAdmitted(ctx, applicant))) throw new VaultError(admission.refusal);
+}
+
+type AskingContext = AdmissionContext & Pick<Platform, 'clock' | 'db'>;
+type AppApplicant = Applicant & { readonly app: string };
+
+/** Whether the applicant is registered, or may be. */
+export async function isAdmitted(ctx: AskingContext, applicant: AppApplicant): Promise<boolean> {
+  const admission = admissionOf(ctx, applicant);
+  if (!admission) return true;
   const { identifier, app } = applicant;
   const [row] = await ctx.db.read(
     selectMayRegister(admission, { identifier: identifier.key, app, now: ctx.clock.now() }),
   );
-  if (row?.['may_register'] !== 1) throw new VaultError(admission.refusal);
+  return row?.['may_register'] === 1;
 }
 
 /** The stored digest of an invite's token: half of SHA-256 under a label. Nobody can try its 128 random bits. */

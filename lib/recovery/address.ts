@@ -99,6 +99,11 @@ export async function findAccounts(ctx: AddressContext, attestation: unknown): P
   return accounts.filter(isRecoverable).slice(0, ACCOUNTS_MAX);
 }
 
+/** Whether an account's commitment to the address of this key was noted here. */
+export async function isCommitted({ config, db }: Pick<Platform, 'config' | 'db'>, key: string): Promise<boolean> {
+  return (await db.read(selectAccountsOf(config.chainId, key))).length > 0;
+}
+
 /** The address that a commitment names: as it was noted when the commitment was made, else by a registration. */
 export async function findAddress(ctx: GuardianContext, account: string, commitment: string): Promise<string | null> {
   const { config, db, guardian } = ctx;

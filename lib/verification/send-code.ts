@@ -22,6 +22,7 @@ type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db' | 'metri
   readonly email: EmailSender;
   readonly brandOf: (app: string) => MailBrand;
   readonly sms: SmsProvider;
+  readonly isolatesRequests: boolean;
   /** Records the acceptance of a message (`./accepted.ts`). */
   readonly accepted: (seq: number) => void;
 };
@@ -45,6 +46,8 @@ export interface SendRequest {
   readonly pass?: string | undefined;
   /** Whether only checks that bring the challenge are judged against the code. */
   readonly isBound?: boolean | undefined;
+  /** If given, the message goes out after the answer, and only where this is true: the answer is the same. */
+  readonly mayReach?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -71,13 +74,14 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   const written = await writeSend(ctx, { row, limits, budgets, event });
   const full = fullLimits(config, written, row);
   const sent = codes.toSent(written);
-  await deliver(ctx, request, {
-    row,
-    seq: sent.seq,
-    budgets,
-    lifetimeSeconds,
-    ...messageOf(ctx, request, code, pass, sent),
-  });
+  const content = messageOf(ctx, request, code, pass, sent);
+  const outgoing = { row, seq: sent.seq, budgets, lifetimeSeconds, ...content };
+  if (request.mayReach === undefined) await deliver(ctx, request, outgoing);
+  else {
+    const delivery = deliverUnseen(ctx, request, outgoing, request.mayReach);
+    // Such a host ends what is under way with its request.
+    if (ctx.isolatesRequests) await delivery;
+  }
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
   return { expiresIn: lifetimeSeconds, retryAfter, challenge: row.id };
 }
@@ -169,13 +173,28 @@ interface OutgoingCode {
   readonly lifetimeSeconds: number;
 }
 
+/** Sends the message, or keeps it back, and says nothing of either. */
+async function deliverUnseen(
+  ctx: Ctx,
+  request: SendRequest,
+  outgoing: OutgoingCode,
+  mayReach: () => Promise<boolean>,
+): Promise<void> {
+  try {
+    if (await mayReach()) await deliver(ctx, request, outgoing);
+    else await ctx.db.write(codes.markWithheld(outgoing.seq));
+  } catch {
+    // The delivery has counted and told what failed.
+  }
+}
+
 /**
  * Sends the message and records its delivery. A send that surely reached nobody is given back before the error is
  * answered. Another record is not awaited.
  */
 async function deliver(
   ctx: Ctx,
-  { identifier, purpose, app, language }: SendRequest,
+  { identifier, purpose, app, language, mayReach }: SendRequest,
   { row, seq, budgets, code, pass, lifetimeSeconds }: OutgoingCode,
 ): Promise<void> {
   const { channel, value } = identifier;
@@ -189,7 +208,8 @@ async function deliver(
   } catch (error) {
     count('refused');
     const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
-    const isUnsent = reachedNobody(error);
+    // A send that is given back would tell that there was somebody to reach.
+    const isUnsent = mayReach === undefined && reachedNobody(error);
     const changes = isUnsent ? [...budgets.refund(codes.isSent(row)), codes.giveBack(row)] : [codes.markRefused(seq)];
     const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);
     if (isUnsent) await written;

@@ -131,6 +131,11 @@ export function markRefused(seq: number): Statement {
   return { sql: `UPDATE codes SET delivery = 'refused' WHERE seq = :seq`, args: { seq } };
 }
 
+/** Records that the message was kept back: a vault that is not open does not know whom it would have gone to. */
+export function markWithheld(seq: number): Statement {
+  return { sql: `UPDATE codes SET delivery = 'withheld' WHERE seq = :seq`, args: { seq } };
+}
+
 /** Records that it took these messages. */
 export function markAccepted(seqs: readonly number[]): Statement {
   return {

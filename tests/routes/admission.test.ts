@@ -6,6 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../lib/base/clock.ts';
 import { testClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
+import { untilHolds } from '../support/until.ts';
 import { type Reply, startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const OPERATOR = { authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
@@ -110,15 +111,39 @@ describe('closed', () => {
     }
   });
 
-  test('sends a code to an address that recovers an account, where the vault is a guardian', async () => {
+  test('S14: for recovery or a credential it answers everybody the same, and mails those whom it knows alone', async () => {
+    await restart({});
+    await register('alice', await attestationOf('alice'));
+    await t.rows(`INSERT INTO recovery_addresses (chain_id, account, commitment, identifier, created_at, check_at)
+      VALUES (84532, '0xa', '0xc', 'email:spare@example.com', 0, 0)`);
     await restart({ REGISTRATION: 'closed' });
-    expect((await send(mailbox('spare'), { purpose: 'recovery' })).status).toBe(403);
-    const guardian = { GUARDIAN_PRIVATE_KEY: '47'.repeat(32), ACCOUNT_FACTORY_2_ADDRESS: `0x${'f2'.repeat(20)}` };
-    await restart({ REGISTRATION: 'closed', ...guardian });
+    for (const purpose of ['recovery', 'credential']) {
+      const answers = new Set<string>();
+      for (const name of ['nobody', 'spare', 'alice']) {
+        const { status, body } = await send(mailbox(name), { purpose });
+        answers.add(JSON.stringify([status, { ...body, challenge: typeof body.challenge }]));
+      }
+      expect([...answers]).toEqual([
+        '[200,{"ok":true,"channel":"email","expires_in":90,"retry_after":0,"challenge":"string"}]',
+      ]);
+      expect((await send({ identifier: '+4915123456789', channel: 'sms' }, { purpose })).status).toBe(200);
+      await untilHolds(async () => {
+        const sent = await t.rows('SELECT delivery FROM codes WHERE purpose = :purpose ORDER BY seq', { purpose });
+        expect(sent.map(({ delivery }) => delivery)).toEqual(['withheld', 'accepted', 'accepted', 'withheld']);
+      });
+    }
+    expect(t.mailsTo('nobody@example.com')).toEqual([]);
+    expect(t.mailsTo('spare@example.com')).toHaveLength(2);
     expect((await send(mailbox('spare'))).status).toBe(403);
-    const attestation = await attestationOf('spare', { purpose: 'recovery' });
-    expect(verdict(await register('spare', attestation))).toEqual([403, 'registration_closed']);
-    expect((await send({ identifier: '+4915123456789', channel: 'sms' }, { purpose: 'recovery' })).status).toBe(403);
+  });
+
+  test('S14: neither do ALLOWED_MAIL_DOMAINS send codes elsewhere', async () => {
+    await restart({ ALLOWED_MAIL_DOMAINS: 'tea.example' });
+    expect((await send(mailbox('nobody'), { purpose: 'recovery' })).status).toBe(200);
+    await untilHolds(async () =>
+      expect(await t.rows('SELECT delivery FROM codes')).toEqual([{ delivery: 'withheld' }]),
+    );
+    expect(t.mailsTo('nobody@example.com')).toEqual([]);
   });
 });
 

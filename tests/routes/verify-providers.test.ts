@@ -128,16 +128,20 @@ describe('SMS codes are sent by the provider', () => {
     expect(await t.rows('SELECT digest FROM codes')).toEqual([{ digest: null }]);
   });
 
-  test.each(['recovery', 'credential'])('codes for %s are not sent: the number would get the code to sign up', async (purpose) => {
-    const { code } = { code: (await send(), rightCode()) };
-    const { status, body } = await ask('POST /api/verify/send', { ...phone(), purpose });
-    expect([status, body.error]).toEqual([503, 'sms_not_configured']);
-    expect(twilio.requests.send).toBe(1);
-    // Nor does the code to sign up do for it: the provider is not asked.
-    const other = await ask('POST /api/verify/check', { ...phone(), code, purpose });
-    expect([other.body.message, twilio.requests.check]).toEqual(['Incorrect code', 0]);
-    expect((await check(code)).body.verified).toBe(true);
-  });
+  test.each(['recovery', 'credential'])(
+    'codes for %s are not sent: the number would get the code to sign up',
+    async (purpose) => {
+      await send();
+      const code = rightCode();
+      const { status, body } = await ask('POST /api/verify/send', { ...phone(), purpose });
+      expect([status, body.error]).toEqual([503, 'sms_not_configured']);
+      expect(twilio.requests.send).toBe(1);
+      // Nor does the code to sign up do for it: the provider is not asked.
+      const other = await ask('POST /api/verify/check', { ...phone(), code, purpose });
+      expect([other.body.message, twilio.requests.check]).toEqual(['Incorrect code', 0]);
+      expect((await check(code)).body.verified).toBe(true);
+    },
+  );
 
   test.each([60203, 60202] as const)('%i is 429 rate_limited until the verification there has ended', async (fault) => {
     twilio.faults.send = fault;

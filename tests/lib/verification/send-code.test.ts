@@ -14,6 +14,7 @@ import { engines, type TestDatabase } from '../../support/databases.ts';
 import { failureOf } from '../../support/secrecy.ts';
 import { tally } from '../../support/tally.ts';
 import { idle } from '../../support/under-way.ts';
+import { untilHolds } from '../../support/until.ts';
 import { timedBy, VAULT_SECRET } from '../../support/vault.ts';
 
 const vars = {
@@ -45,6 +46,25 @@ for (const engine of engines()) {
 
     const open = (send: Mailer['send'], clock = testClock()): Context =>
       createContext({ vars, database: timedBy(clock, database), clock, mail: { send } });
+
+    test('that goes out after its answer says nothing of what became of it, and stays counted', async () => {
+      const vault = open(() => Promise.reject(Object.assign(new Error('no connection'), { reachedNobody: true })));
+      const answers = [];
+      for (const isKnown of [true, false]) {
+        const request = {
+          ...mail(isKnown ? 'alice' : 'bob'),
+          purpose: 'recovery',
+          mayReach: async () => isKnown,
+        } as const;
+        const { challenge, ...answer } = await sendCode(vault, request);
+        answers.push(answer);
+      }
+      expect(answers[0]).toEqual(answers[1]);
+      await untilHolds(async () => {
+        const rows = await vault.db.read({ sql: 'SELECT delivery FROM codes ORDER BY seq', args: {} });
+        expect(rows.map(({ delivery }) => delivery)).toEqual(['refused', 'withheld']);
+      });
+    });
 
     /** One round of background work of each vault at once, and the codes each has ever counted as lost. */
     const look = async (...vaults: readonly Context[]) => {
