@@ -47,7 +47,6 @@ export {
 } from './keys-store.ts';
 export {
   CREDENTIAL_ANSWER,
-  letGo,
   openCredential,
   recheckDids,
   recheckHandles,
@@ -56,3 +55,4 @@ export {
   settleCredentials,
   settleHolders,
 } from './store.ts';
+export { letGo, takeAtOnce } from './take-store.ts';

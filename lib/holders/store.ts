@@ -2,7 +2,7 @@ import type { Condition, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, maskedIdentifier, registrationRows } from '../events/emit.ts';
 import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HOLDER } from '../sessions/sessions.ts';
 import { recallChallenges } from './challenge-queue-store.ts';
-import { endReleased, isSlow, type LettingGo, letClaims, WAITS } from './challenge-store.ts';
+import { isSlow, WAITS } from './challenge-store.ts';
 
 // Who holds an identifier, and where a credential leads: a function of the registrations and their controllers' keys,
 // computed again by each batch that changes one. Nothing remembers a displacement, so a registration that fails gives
@@ -29,12 +29,6 @@ export function settleHolders(of: Condition, now: number): readonly Statement[] 
     { sql: sql.forget, args: of.args },
     { sql: sql.lead, args: of.args },
   ];
-}
-
-/** Lets a DID have an address that its holder lets go of, when its claim is final; the first is the verdict. */
-export function letGo(to: LettingGo, now: number): readonly Statement[] {
-  const of = { sql: `identifier = :released AND status <> 'failed'`, args: { released: to.identifier } };
-  return [letClaims(to), ...endReleased(to, now), ...settleHolders(of, now)];
 }
 
 /** Computes the rows of the credentials again that an account's registrations name: a key of it came or went. */

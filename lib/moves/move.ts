@@ -15,6 +15,7 @@ import {
   selectChallenge,
   selectUnopened,
   settleHolders,
+  takeAtOnce,
   withdrawWaiting,
 } from '../holders/holders.ts';
 import type { Platform } from '../platform.ts';
@@ -44,9 +45,10 @@ export function createMover(): (ctx: Ctx) => Promise<boolean> {
   };
 }
 
-async function open({ db, clock }: Ctx): Promise<void> {
+async function open({ config, db, clock }: Ctx): Promise<void> {
+  const begin = config.addressMoveHours === 0 ? takeAtOnce : openChallenge;
   for (const { identifier, did } of await db.read(selectUnopened(CHALLENGES_MAX)))
-    await db.write(...openChallenge({ identifier: String(identifier), did: String(did) }, clock.now()));
+    await db.write(...begin({ identifier: String(identifier), did: String(did) }, clock.now()));
 }
 
 async function moveDue(ctx: Ctx): Promise<void> {

@@ -38,7 +38,8 @@ export async function openRenewal(
   const { identifier, did, proof, smartAccount } = request;
   const ofIdentifier = contenders.filter((one) => one.identifier === identifier.key);
   const holder = ofIdentifier.find(({ isHolder }) => isHolder);
-  if (proof === undefined || holder?.did !== did || !isSlow(holder)) return undefined;
+  const isSlowHere = ctx.config.addressMoveHours > 0;
+  if (!isSlowHere || proof === undefined || holder?.did !== did || !isSlow(holder)) return undefined;
   if (!ofIdentifier.some((one) => isChallenger(one, holder))) return undefined;
   spend();
   const opened = openProof(ctx, { ...request, smartAccount, attestationSignature: signature }, proof, ctx.clock.now());

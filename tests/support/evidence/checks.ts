@@ -1,4 +1,4 @@
-import { isChallenger } from '../../../lib/registration/retry.ts';
+import { mayTake } from './model.ts';
 import {
   aliasOf,
   CREDENTIALS,
@@ -178,7 +178,7 @@ function checkProofs(world: World, claim: TrueClaim, holder: TrueClaim | undefin
   if (proofs.identifier === 'alias')
     must(alias.now === claim.did, 'a handle is proven by the alias of the chain alone');
   if (proofs.identifier === 'attestation')
-    must(holder?.did === claim.did || isChallenger(claim, holder), 'a displaced claim proves no address');
+    must(holder?.did === claim.did || mayTake(claim, holder), 'a displaced claim proves no address');
 }
 
 /** Checks that an undone claim leaves everything as if it had never been made. */
@@ -207,6 +207,8 @@ export function checkRefusal(world: World, { by, did, credentialId }: Post, verd
 
 /** Checks, at the end of a history, that owners get what is theirs; every check leaves the world changed. */
 export function checkOwners(world: World): void {
+  // After thirty days.
+  world.barred.clear();
   checkFullEvidence(world, world.mailbox, MAILS[0]);
   const [handle] = HANDLES;
   const { now } = aliasOf(world, handle);

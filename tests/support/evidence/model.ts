@@ -130,12 +130,18 @@ function mayBeOf(asked: string): (row: CredentialRow) => boolean {
 /** The proofs of a claim. `holder` is that of its identifier, `ledTo` the DID hash that its alias leads to now. */
 export function proofsOf(claim: Claim, holder: Claim | undefined, ledTo: string | null): Proofs {
   const isHandle = claim.channel === 'handle';
-  const isOwn = isHandle ? ledTo === claim.didHash : holder?.did === claim.did || running.isChallenger(claim, holder);
+  const isOwn = isHandle ? ledTo === claim.didHash : holder?.did === claim.did || mayTake(claim, holder);
   return {
     identifier: !claim.isFailed && !claim.isLost && isOwn ? (isHandle ? 'alias' : 'attestation') : null,
     controller: claim.isRegistered && claim.proofKey !== null ? 'passkey' : null,
     did: claim.isRegistered && claim.isActive && claim.namesController ? 'address' : null,
   };
+}
+
+/** Whether a claim may take its address when it is final; of a holder with a passkey it may not before it holds it. */
+export function mayTake(claim: Claim, holder: Claim | undefined): boolean {
+  const isSlow = holder !== undefined && isProvenFinal(holder) && holder.isActive;
+  return !isSlow && running.isChallenger(claim, holder);
 }
 
 /** Whether a look-up may say `proven: true`. */

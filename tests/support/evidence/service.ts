@@ -95,8 +95,8 @@ export function createPasskeys(draw?: Draw): Passkeys {
 
 const privateKey = (draw: Draw) => `0x${toHex(draw.bytes(32))}` as const;
 
-/** The settings of the vault: attestations are signed here with its key. */
-export const EVIDENCE_VARS = { ATTESTATION_SIGNING_KEY: VAULT_SECRET };
+/** The settings of the vault: attestations are signed here with its key, and the model knows of no challenges. */
+export const EVIDENCE_VARS = { ATTESTATION_SIGNING_KEY: VAULT_SECRET, ADDRESS_MOVE_HOURS: '0' };
 
 /** Requests to a vault. */
 export async function createRequests({ call, now }: Way, passkeys: Passkeys): Promise<Requests> {
@@ -195,6 +195,7 @@ export async function startService(first: World): Promise<OwnService> {
         'registrations',
         'sessions',
         'attestation_uses',
+        'challenges',
       ])
         await vault.database.execute({ sql: `DELETE FROM ${table}`, args: {} });
       await vault.clock.advance(STEP_MS);

@@ -102,6 +102,8 @@ export interface World {
   readonly dids: Map<string, 'mined' | 'final'>;
   readonly aliases: Map<string, Alias>;
   readonly sessions: Map<string, string>;
+  /** Identifiers with DIDs that the operator's undo keeps from them. */
+  readonly barred: Set<string>;
   mailbox: Honest;
   reorgs: number;
   /** How many re-orgs there were before each block was final: one block each time. */
@@ -118,6 +120,7 @@ export function newWorld(model: Model): World {
     dids: new Map(),
     aliases: new Map(),
     sessions: new Map(),
+    barred: new Set(),
     mailbox: 'alice',
     reorgs: 0,
     finalized: [],
@@ -216,9 +219,16 @@ function change(world: World, step: Step): void {
     }
     case 'undo': {
       const undone = claims[step.claim];
+      if (undone && !undone.isFailed) bar(world, undone);
       if (undone) undone.isFailed = true;
     }
   }
+}
+
+/** An undone claim of an address keeps its DID away, if another has claimed it too. */
+function bar(world: World, { identifier, did }: TrueClaim): void {
+  const others = claimsOf(world, identifier).filter((one) => one.did !== did && !one.isFailed && !one.isLost);
+  if (others.length > 0 && !identifier.startsWith('handle:')) world.barred.add(`${identifier} ${did}`);
 }
 
 function mine(world: World, did: string, handle: string | null): void {
@@ -258,6 +268,7 @@ export function post(world: World, asked: Post): evidence.Verdict | 'retry' | un
     sessionDid: world.sessions.get(identifier) ?? null,
   });
   if (verdict !== 'admitted') return verdict;
+  if (world.barred.has(`${identifier} ${did}`) && holderIn(world, identifier)?.did !== did) return 'identifier_taken';
   const signer: TrueClaim['signer'] = proof === 'none' ? null : proof === 'forged' ? proof : key;
   const claim = { ...request, id: world.claims.length, by, signer, isReal, isRelayed, ...UNSEEN };
   world.claims.push({ ...claim, proofKey: isRelayed ? signer : null });
