@@ -22,7 +22,8 @@ export function explain(error: unknown): string {
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {
-  operator_unauthorized: 'That is not the operator secret of this vault.',
+  operator_unauthorized: 'That is not the operator secret of this vault, and not a token that is good.',
+  operator_role: 'Your role does not allow that. Ask for a token with --role operator.',
   rate_limited: 'Too many attempts from here. Wait a minute.',
   not_found: 'Nothing found.',
   internal_error: 'The vault failed. Its log says why.',

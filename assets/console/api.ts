@@ -24,8 +24,8 @@ export interface Api {
   post(path: string, body: Readonly<Record<string, unknown>>, timeoutMs?: number): Promise<unknown>;
   /** A file, and the query of the one that has the rest. */
   file(path: string, query: URLSearchParams): Promise<{ readonly file: Blob; readonly next: URLSearchParams | null }>;
-  /** A token for all channels of the app. Replacing one that is still good makes no event in the audit channel. */
-  mint(app: string, renews: string | null): Promise<Minted>;
+  /** A token for these channels of the app, all if absent. Replacing one that is still good makes no event. */
+  mint(app: string, channels: readonly string[] | undefined, renews: string | null): Promise<Minted>;
 }
 
 /** Creates the API. `onUnauthorized` is called when the vault no longer accepts the secret. */
@@ -57,7 +57,10 @@ export function createApi(secret: () => string, onUnauthorized: () => void): Api
       const file = await response.blob().catch(unanswered);
       return { file, next: next === undefined ? null : new URLSearchParams(next) };
     },
-    mint: (app, renews) => post('token', { app, ...(renews === null ? {} : { renews }) }) as Promise<Minted>,
+    mint: (app, channels, renews) => {
+      const of = channels === undefined ? {} : { channel: channels.join(',') };
+      return post('token', { app, ...of, ...(renews === null ? {} : { renews }) }) as Promise<Minted>;
+    },
   };
 }
 

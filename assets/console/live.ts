@@ -12,9 +12,10 @@ export interface LiveHooks {
   readonly onToken: (cid: string) => void;
 }
 
-/** The stream to open: all channels of one app; `types` are the event names to listen for. */
+/** The stream to open: these channels of one app, all if absent; `types` are the event names to listen for. */
 export interface Wanted {
   readonly app: string;
+  readonly channels?: readonly string[] | undefined;
   readonly types: readonly string[];
   readonly lastId: number;
 }
@@ -67,7 +68,7 @@ export function createLive(api: Api, now: () => number, hooks: LiveHooks): Live 
   };
   const mint = async (): Promise<void> => {
     const asked = wanted;
-    const minted = await api.mint(asked.app, state.token).catch(() => undefined);
+    const minted = await api.mint(asked.app, asked.channels, state.token).catch(() => undefined);
     // A token for what was wanted before opens nothing of what is wanted now.
     if (asked !== wanted) return;
     if (!minted) return send({ kind: 'mint-failed' });
@@ -96,10 +97,10 @@ type Send = (input: StreamInput, data?: string) => void;
 /** A connection that tells all that comes of it. */
 function openSource(
   { source, token, lastId }: Extract<StreamEffect, { readonly do: 'open' }>,
-  { app, types }: Wanted,
+  { app, channels, types }: Wanted,
   send: Send,
 ): EventSource {
-  const stream = new EventSource(addressOf(app, token, lastId));
+  const stream = new EventSource(addressOf({ app, ...(channels && { channel: channels.join(',') }) }, token, lastId));
   stream.onopen = () => send({ kind: 'opened', source });
   stream.onerror = () => send({ kind: stream.readyState === EventSource.CLOSED ? 'closed' : 'dropped', source });
   const take = ({ data, lastEventId }: MessageEvent<string>) =>
@@ -121,8 +122,8 @@ const SENTINELS = [
 /**
  * A token of a few minutes is the only secret that ever stands in an address: an EventSource sends no headers of ours.
  */
-function addressOf(app: string, token: string, lastId: number): string {
-  return `/v1/console/events?${new URLSearchParams({ app, last_event_id: String(lastId), token })}`;
+function addressOf(scope: Readonly<Record<string, string>>, token: string, lastId: number): string {
+  return `/v1/console/events?${new URLSearchParams({ ...scope, last_event_id: String(lastId), token })}`;
 }
 
 /**

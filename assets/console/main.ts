@@ -51,6 +51,7 @@ const app = byId('app', HTMLSelectElement);
 /** What the vault's clock is ahead of the browser's: tokens are measured by the vault's. */
 let aheadMs = 0;
 let latest: Overview | undefined;
+let role = '';
 let readings = 0;
 let polledAt = Number.POSITIVE_INFINITY;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,13 +88,21 @@ async function readOverview(): Promise<Overview> {
 /** Most views read their own with every third reading. */
 const VIEW_EVERY = 3;
 
+/** A viewer gets no token for the list of who did what. */
+function channelsFor({ events: { channels } }: Overview): readonly string[] | undefined {
+  return role === 'viewer' ? channels.filter((channel) => channel !== 'audit') : undefined;
+}
+
 async function signIn(): Promise<void> {
+  const who = (await api.get('operator')) as { readonly name: string; readonly role: string };
+  role = who.role;
+  byId('sign-out').title = `Signed in as ${who.name}, ${who.role}`;
   const overview = await readOverview();
   document.documentElement.dataset['view'] = 'console';
   app.replaceChildren(...overview.apps.map((name) => make('option', { value: name }, name)));
   byId('app-field').hidden = overview.apps.length < 2;
   for (const list of lists) list.setApps(overview.apps);
-  feed.setChannels(overview.events.channels);
+  feed.setChannels(channelsFor(overview) ?? overview.events.channels);
   begin(firstId(overview));
   polledAt = Date.now();
   shell.start();
@@ -108,7 +117,8 @@ function firstId({ events: { first_id, last_id } }: Overview): number {
 
 function begin(lastId: number): void {
   const overview = latest;
-  if (overview?.live) live.start({ app: app.value, types: overview.events.types, lastId });
+  if (overview?.live)
+    live.start({ app: app.value, channels: channelsFor(overview), types: overview.events.types, lastId });
   else showStatus({ phase: 'off', lastId: 0 });
 }
 

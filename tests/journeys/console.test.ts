@@ -77,6 +77,31 @@ if (chromium) {
       await c.page.waitForSelector('html[data-view="sign-in"]');
     });
 
+    test('operators sign in with tokens of their own: the list names them, and a viewer has a stream without audit', async () => {
+      const root = { Authorization: `Bearer ${OPERATOR_SECRET}` };
+      const add = async (name: string, role: string) => {
+        const { body } = await t.call('POST /v1/console/operators', { name, role }, root);
+        return body.token as string;
+      };
+      const [ada, vic] = [await add('ada', 'operator'), await add('vic', 'viewer')];
+      await c.signIn(ada);
+      await c.phase('live');
+      await t.call('POST /v1/console/invites', { uses: 1 }, { Authorization: `Bearer ${ada}` });
+      await c.says('#events', /invite\.created.*operator ada/);
+      await c.page.click('#sign-out');
+      await c.signIn(vic);
+      await c.phase('live');
+      expect(await c.page.$eval('#sign-out', (button) => (button as HTMLElement).title)).toBe(
+        'Signed in as vic, viewer',
+      );
+      const who = { identifier: 'alice', channel: 'handle', did: DID };
+      await t.call('POST /api/sessions', who);
+      await c.says('#events', /session\.created/);
+      expect(await c.text('#events')).not.toContain('audit');
+      await c.view('webhooks');
+      await c.says('#webhooks-list', /Your role does not allow that/);
+    });
+
     test('a list that begins with the oldest event kept has no gap', async () => {
       for (const name of ['a', 'b', 'c']) await send(name);
       await t.rows(`DELETE FROM events WHERE id < 3`);
