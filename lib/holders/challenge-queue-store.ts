@@ -23,6 +23,15 @@ import {
 /** The challenges that are due: first to be judged, then to be told of, then to move. */
 export const CHALLENGES = dueQueue({ table: 'challenges', at: 'due_at', longest: 31 * DAY_MS });
 
+/** One row if a claim has to be looked at: it waits, or its challenge is due. Cheap for an idle vault. */
+export function selectAnyMove(now: number): Statement {
+  return {
+    sql: `SELECT 1 WHERE EXISTS (SELECT 1 FROM registrations WHERE waits = ${WAITS})
+      OR EXISTS (SELECT 1 FROM challenges WHERE due_at <= :now)`,
+    args: { now },
+  };
+}
+
 /** Those that wait for an address and of which no challenge is known; one that is erased waits for nobody's. */
 export function selectUnopened(limit: number): Statement {
   return {

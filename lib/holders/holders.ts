@@ -7,6 +7,7 @@ export {
   type LeasedChallenge,
   openChallenge,
   putOffChallenge,
+  selectAnyMove,
   selectChallenge,
   selectUnopened,
   sweepChallenges,

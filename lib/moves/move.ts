@@ -12,6 +12,7 @@ import {
   type LeasedChallenge,
   openChallenge,
   putOffChallenge,
+  selectAnyMove,
   selectChallenge,
   selectUnopened,
   settleHolders,
@@ -39,6 +40,7 @@ export function createMover(): (ctx: Ctx) => Promise<boolean> {
     const now = ctx.clock.monotonic();
     if (now < dueAt) return false;
     dueAt = now + MOVE_PAUSE_MS;
+    if ((await ctx.db.read(selectAnyMove(ctx.clock.now()))).length === 0) return false;
     await open(ctx);
     await moveDue(ctx);
     return false;

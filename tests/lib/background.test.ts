@@ -229,13 +229,13 @@ for (const engine of engines()) {
       await work(clock.now() + 1);
       await clock.advance(MINUTE_MS);
       // The first is the database's clock, as each fifth second.
-      expect(await during(clock.now() + 1)).toBe('read read read read read write');
+      expect(await during(clock.now() + 1)).toBe('read read read read read read write');
       await clock.advance(KEY_LOOK_PAUSE_MS - 1);
       expect(await during(clock.now() + 1)).toBe('read');
       await clock.advance(SESSION_ASK_PAUSE_MS - KEY_LOOK_PAUSE_MS);
-      expect(await during(clock.now() + 1)).toBe('read read read');
+      expect(await during(clock.now() + 1)).toBe('read read read read');
       await clock.advance(MINUTE_MS - SESSION_ASK_PAUSE_MS);
-      expect(await during(clock.now() + 1)).toBe('read read read read read');
+      expect(await during(clock.now() + 1)).toBe('read read read read read read');
       await clock.advance(1);
       expect(await during(clock.now() + 1)).toBe('read write');
     });
@@ -258,10 +258,10 @@ for (const engine of engines()) {
       expect(await count(vault, 'identifier_rows')).toBe(0);
       const failed = () =>
         entries.map(({ event, task, message }) => [event, task, String(message).includes('no_such')]);
-      expect(failed()).toEqual(['confirmations', 'retention'].map((task) => ['work_failed', task, true]));
+      expect(failed()).toEqual(['confirmations', 'moves', 'retention'].map((task) => ['work_failed', task, true]));
       isBroken = false;
       await work(clock.now() + 1);
-      expect(failed()).toHaveLength(2);
+      expect(failed()).toHaveLength(3);
     });
 
     test('a task that waits holds up no other, at this turn or the next, and is not started twice', async () => {
