@@ -79,10 +79,15 @@ async function distrustUpgrades(
   const isOurs = (implementation: string) =>
     BigInt(implementation) === 0n ||
     factories.some((one) => one.kind === 2 && word(one.implementation) === bare(implementation));
+  // A creation logs the implementation that the account begins with.
+  const areOurs = ({ topics }: { readonly topics?: unknown }) => {
+    const one = Array.isArray(topics) ? String(topics[1]) : '';
+    return /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one);
+  };
   const slot = await ask('eth_getStorageAt', [account, SLOT, quantity(block - 1)]).catch(() => undefined);
   if (typeof slot === 'string' && /^0x[0-9a-fA-F]{64}$/.test(slot)) {
     const upgrades = listOf(await ask('eth_getLogs', [{ address: account, topics: [UPGRADED], blockHash }]));
-    return isOurs(slot) && upgrades.length === 0 ? undefined : 'upgraded';
+    return isOurs(slot) && upgrades.every(areOurs) ? undefined : 'upgraded';
   }
   // Without that state: an account that never ran anything else. Its first other implementation would be in a log.
   const all = { address: account, topics: [UPGRADED], fromBlock: '0x0', toBlock: 'latest' };
@@ -90,8 +95,7 @@ async function distrustUpgrades(
     .then(listOf)
     .catch(() => undefined);
   if (!upgrades) return 'no_state';
-  const implementations = upgrades.map(({ topics }) => (Array.isArray(topics) ? String(topics[1]) : ''));
-  return implementations.every((one) => /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one)) ? undefined : 'upgraded';
+  return upgrades.every(areOurs) ? undefined : 'upgraded';
 }
 
 function bare(hex: string): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {Account as ERC4337Account} from "@openzeppelin/contracts/account/Account.sol";
 import {ERC7821} from "@openzeppelin/contracts/account/extensions/draft-ERC7821.sol";
@@ -28,6 +28,7 @@ import {Assertion} from "./account2/Assertion.sol";
 ///   in the account's domain. Nothing signed is good for ever: `validUntil` is never zero.
 /// - A message (ERC-1271): index ‖ assertion over the digest that ERC-7739 nests the message in.
 /// - A veto: index ‖ assertion over `VetoRecovery(uint32 id,uint256 x,uint256 y)`, typed data in the account's domain.
+/// `SignedBy` names the key of each operation and veto.
 /// The domain is name "Vault Account", version "2", chain and account. No digest of one kind is one of another kind, of
 /// another account or chain.
 ///
@@ -52,6 +53,10 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
     uint256 private constant VALID_UNTIL_END = 1 << 47;
 
     IEntryPoint private immutable _entryPoint;
+
+    /// @param x of the key that signed
+    /// @param subject the hash of an operation, which has been validated, or the digest of a veto
+    event SignedBy(uint256 indexed x, bytes32 subject);
 
     error InvalidVeto();
 
@@ -106,6 +111,8 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
         if (id == 0) revert NoRecovery();
         bytes32 digest = _hashTypedDataV4(keccak256(abi.encode(VETO_TYPEHASH, id, x, y)));
         if (!_rawSignatureValidation(digest, signature)) revert InvalidVeto();
+        (, uint256 signer,) = _liveKey(uint8(signature[0]));
+        emit SignedBy(signer, digest);
         _veto();
     }
 
@@ -127,7 +134,6 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
 
     function _validateUserOp(PackedUserOperation calldata, bytes32 userOpHash, bytes calldata signature)
         internal
-        view
         override
         returns (uint256)
     {
@@ -137,8 +143,9 @@ contract Account2 is ERC4337Account, ERC7739, ERC7821, AccountRecovery, UUPSUpgr
         bytes32 digest = operationDigest(userOpHash, validUntil);
         (bool live, uint256 x, uint256 y) = _liveKey(uint8(signature[0]));
         if (live && y == 0) digest = _hashTypedDataV4(digest);
-        bool valid = live && _isSigned(digest, signature[7:], x, y);
-        return valid ? uint256(validUntil) << 160 : ERC4337Utils.SIG_VALIDATION_FAILED;
+        if (!live || !_isSigned(digest, signature[7:], x, y)) return ERC4337Utils.SIG_VALIDATION_FAILED;
+        emit SignedBy(x, userOpHash);
+        return uint256(validUntil) << 160;
     }
 
     function _rawSignatureValidation(bytes32 digest, bytes calldata signature) internal view override returns (bool) {

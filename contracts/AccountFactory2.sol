@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {IEntryPoint} from "@openzeppelin/contracts/interfaces/IERC4337.sol";
 import {Create2} from "@openzeppelin/contracts/utils/Create2.sol";

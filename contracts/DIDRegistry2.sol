@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
-import {WebAuthn} from "@openzeppelin/contracts/utils/cryptography/WebAuthn.sol";
+import {Assertion} from "./account2/Assertion.sol";
 import {AccountDid} from "./registry2/AccountDid.sol";
 import {ControllerKeys} from "./registry2/ControllerKeys.sol";
 import {AliasBook} from "./registry2/AliasBook.sol";
@@ -31,22 +31,24 @@ interface ILegacyRegistry {
 /// Functions and events are those of the first edition and more, but for `registerFor`, which needs a consent.
 ///
 /// Who may do what: anyone registers for themselves; a registrar registers for an account whose passkey consented to it;
-/// only the controller updates, deactivates, offers and moves its DID; only the owner names registrars. Neither owner nor
-/// registrar can change or remove a registration.
+/// only the controller updates, deactivates, offers and moves its DID; an address ends a stranger's registration of its own
+/// did:pkh; only the owner names registrars, and it cannot give its role up. Neither owner nor registrar can change or
+/// remove a registration.
 ///
 /// What no stranger can take, however fast: a controller's place, since only the controller or its passkey fills it; a
-/// registration once it is mined; an address's own did:pkh, which it takes from any other holder; an alias that a
-/// commitment claimed (`AliasBook`). What anyone can take who sees a transaction before it is mined: any other DID hash
-/// in it, and an alias without a commitment.
+/// registration of its own did:pkh; that did:pkh, which it takes from any other holder; an alias and any other DID that a
+/// commitment claimed (`AliasBook`, `claimDid`). What anyone can take who sees a transaction before it is mined: a DID that
+/// is not the sender's did:pkh, and an alias, each without a commitment.
 ///
 /// Rightful is the holder of a did:pkh that is or was the address it names: who registered it as that address, or
 /// to whom it was moved from there. A rightful holding is for good: it can be moved and ended, and is never taken.
 ///
-/// What the first registry gave out before this one was deployed is not up for grabs here: an alias and a DID that are
-/// active there are for their controller there alone, but for an address's own did:pkh.
+/// What the first registry gave out before `legacyUntil` is not up for grabs here: an alias and a DID that are active there
+/// are for their controller there alone, but for an address's own did:pkh. Until then nothing is registered here but own
+/// did:pkh. The time is part of this contract's address, so whoever deploys it chooses nothing.
 ///
 /// A consent cannot be used twice: the DID that it names is held then, and a hash is free once only. It names chain and
-/// registry, so it is for this contract alone.
+/// registry, so it is for this contract alone; and the DID of a registrar, which is that of the first registrar that used it.
 contract DIDRegistry2 is Ownable2Step, AliasBook {
     /// @dev All but the CID is in one storage slot; times are seconds since the Unix epoch.
     struct Registration {
@@ -54,7 +56,8 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         uint40 created;
         uint40 updated;
         bool active;
-        bool rightful;
+        /// @dev `RIGHTFUL`, or how often an older claim has taken the DID.
+        uint8 holding;
         string metadataCid;
     }
 
@@ -71,6 +74,14 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         bytes initCode;
         /// @dev The ABI encoding of `WebAuthn.WebAuthnAuth` without its first word.
         bytes assertion;
+        /// @dev That of a commitment to the DID for the controller; anything where there is none.
+        bytes32 salt;
+    }
+
+    /// @notice When a DID that is nobody's own was first taken, and when its present holder's claim began.
+    struct Claim {
+        uint40 since;
+        uint40 claimed;
     }
 
     uint256 public constant METADATA_CID_BYTES_MAX = 256;
@@ -83,13 +94,18 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     address public immutable legacyFactory;
     /// @notice The first edition whose aliases and DIDs stay their controllers'; zero for none.
     ILegacyRegistry public immutable legacyRegistry;
-    /// @dev What the first registry gives out from now on counts for nothing here, or it would be a way to squat.
-    uint256 private immutable _born = block.timestamp;
+    /// @notice What the first registry gives out from then on counts for nothing here, or it would be a way to squat; until
+    /// then this one is closed but for own did:pkh. In seconds; zero without a first registry.
+    uint40 public immutable legacyUntil;
 
     mapping(address registrar => bool allowed) public isRegistrar;
+    /// @notice Which registrar a registrar's DID is of: the first that used a consent which names it.
+    mapping(bytes32 registrarDidHash => address registrar) public registrarOf;
     /// @notice To whom an active DID is offered; zero for nobody.
     mapping(bytes32 didHash => address to) public offers;
     mapping(bytes32 didHash => Registration) private _registrations;
+    /// @dev Only of DIDs that a commitment claimed.
+    mapping(bytes32 didHash => Claim) private _claims;
     mapping(address controller => bytes32 didHash) private _dids;
 
     event DIDRegistered(bytes32 indexed didHash, address indexed controller, string metadataCid);
@@ -113,12 +129,23 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     error ConsentExpired(uint256 expiresAt);
     error ConsentEndsTooLate(uint256 expiresAt);
     error ConsentInvalid();
+    error ConsentOfAnother(bytes32 registrarDidHash);
     error NotKeyOf(address controller);
+    error NotOpenYet(uint256 from);
+    error LegacyUntilIsPast();
+    error OwnershipStays();
 
     /// @param firstRegistrar zero for none
-    constructor(address firstOwner, address firstRegistrar, address legacyFactory_, ILegacyRegistry legacyRegistry_)
-        Ownable(firstOwner)
-    {
+    /// @param legacyUntil_ ahead of this block with a first registry: nobody gains by deploying this contract, early or late
+    constructor(
+        address firstOwner,
+        address firstRegistrar,
+        address legacyFactory_,
+        ILegacyRegistry legacyRegistry_,
+        uint40 legacyUntil_
+    ) Ownable(firstOwner) {
+        if (address(legacyRegistry_) != address(0) && legacyUntil_ <= block.timestamp) revert LegacyUntilIsPast();
+        legacyUntil = legacyUntil_;
         legacyFactory = legacyFactory_;
         legacyRegistry = legacyRegistry_;
         if (firstRegistrar != address(0)) _setRegistrar(firstRegistrar, true);
@@ -135,12 +162,21 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     /// @param aliasHash the hash of a free alias, or of one of the caller's; zero for none
     /// @param metadataCid where the DID's metadata is; may be empty
     function register(bytes32 didHash, bytes32 aliasHash, string calldata metadataCid) external {
-        _register(msg.sender, didHash, AccountDid.isOf(didHash, msg.sender), aliasHash, metadataCid);
+        bool own = AccountDid.isOf(didHash, msg.sender);
+        _register(msg.sender, didHash, own, block.timestamp, aliasHash, metadataCid);
+    }
+
+    /// @notice As `register`, by a commitment to the DID hash (`commitAlias`): within 10 minutes an older claim takes a DID
+    /// that is nobody's own from a younger one, also one that was ended.
+    /// @param salt that of the commitment; anything where there is none
+    function claimDid(bytes32 didHash, bytes32 salt, bytes32 aliasHash, string calldata metadataCid) external {
+        uint256 claimed = _spend(didHash, msg.sender, salt);
+        _register(msg.sender, didHash, AccountDid.isOf(didHash, msg.sender), claimed, aliasHash, metadataCid);
     }
 
     /// @notice Registers the caller's did:pkh, its address written with the capitals of EIP-55. As `register`.
     function registerSelf(bytes32 aliasHash, string calldata metadataCid) external {
-        _register(msg.sender, AccountDid.checksummed(msg.sender), true, aliasHash, metadataCid);
+        _register(msg.sender, AccountDid.checksummed(msg.sender), true, block.timestamp, aliasHash, metadataCid);
     }
 
     /// @notice Registers a DID for an account whose passkey consented to DID, alias and account. Registrars only; the rules
@@ -148,7 +184,9 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     function registerFor(address controller, bytes32 didHash, bytes32 aliasHash, Consent calldata consent) external {
         if (!isRegistrar[msg.sender]) revert NotRegistrar(msg.sender);
         _checkConsent(controller, didHash, aliasHash, consent);
-        _register(controller, didHash, AccountDid.isOf(didHash, controller), aliasHash, "");
+        _checkNamed(consent.registrarDidHash);
+        bool own = AccountDid.isOf(didHash, controller);
+        _register(controller, didHash, own, own ? 0 : _spend(didHash, controller, consent.salt), aliasHash, "");
         emit RegisteredBy(didHash, msg.sender);
     }
 
@@ -164,11 +202,17 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
     /// @notice Ends an active DID for good and lets its controller register another one. Its controller only. Its aliases
     /// stay the controller's for 30 days.
     function deactivate(bytes32 didHash) external {
-        Registration storage registration = _controlled(didHash);
-        registration.active = false;
-        registration.updated = uint40(block.timestamp);
-        delete offers[didHash];
-        emit DIDDeactivated(didHash);
+        _end(_controlled(didHash), didHash);
+    }
+
+    /// @notice Ends a stranger's active registration of the caller's own did:pkh, in either of its two forms, without taking
+    /// it: the caller may hold another DID. Not one that it, or who was it, has moved on.
+    function voidOwn(bytes32 didHash) external {
+        if (!AccountDid.isOf(didHash, msg.sender)) revert NotController(didHash, msg.sender);
+        Registration storage registration = _registrations[didHash];
+        if (registration.holding == RIGHTFUL) revert DidTaken(didHash);
+        if (!registration.active) revert NotActive(didHash);
+        _end(registration, didHash);
     }
 
     /// @notice Offers an active DID with its aliases to another address, or to nobody (zero). Its controller only.
@@ -205,6 +249,11 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         _setRegistrar(registrar, allowed);
     }
 
+    /// @notice Refuses: a registry without an owner could never withdraw a registrar.
+    function renounceOwnership() public view override onlyOwner {
+        revert OwnershipStays();
+    }
+
     /// @notice The DID hash last registered for, or moved to, a controller, active or not; zero when there was none or
     /// another controls it now.
     function controllerToDid(address controller) public view returns (bytes32 didHash) {
@@ -214,7 +263,7 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
 
     /// @notice Whether the holder of a did:pkh is the rightful one, from whom no one takes it.
     function isRightful(bytes32 didHash) external view returns (bool) {
-        return _registrations[didHash].rightful;
+        return _registrations[didHash].holding == RIGHTFUL;
     }
 
     /// @notice The registration behind an alias; all zero when the alias leads to no DID.
@@ -236,28 +285,61 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         return (found.controller, found.created, found.updated, found.metadataCid, found.active);
     }
 
-    function _register(address controller, bytes32 didHash, bool rightful, bytes32 aliasHash, string memory metadataCid)
-        private
-    {
+    /// @dev `claimed` is when the claim of a DID that is not the controller's own began.
+    function _register(
+        address controller,
+        bytes32 didHash,
+        bool rightful,
+        uint256 claimed,
+        bytes32 aliasHash,
+        string memory metadataCid
+    ) private {
         if (didHash == 0) revert InvalidDid();
         _checkCid(bytes(metadataCid).length);
+        if (!rightful) _checkOpen();
         Registration storage found = _registrations[didHash];
+        uint8 holding = rightful ? RIGHTFUL : 0;
         if (found.controller != address(0)) {
-            if (found.rightful || !rightful) revert DidTaken(didHash);
+            if (found.holding == RIGHTFUL) revert DidTaken(didHash);
+            if (!rightful) holding = _overtake(controller, didHash, found, claimed);
             delete offers[didHash];
+        } else if (!rightful && claimed != block.timestamp) {
+            _claims[didHash] = Claim(uint40(block.timestamp), uint40(claimed));
         }
         if (!rightful && !_isFreeInLegacy(false, didHash, controller)) revert DidTaken(didHash);
         _occupy(controller, didHash);
         uint40 time = uint40(block.timestamp);
-        _registrations[didHash] = Registration(controller, time, time, true, rightful, metadataCid);
+        _registrations[didHash] = Registration(controller, time, time, true, holding, metadataCid);
         emit DIDRegistered(didHash, controller, metadataCid);
         if (aliasHash != 0) _takeAlias(aliasHash, didHash, controller, block.timestamp);
+    }
+
+    /// @dev Takes a DID from a younger claim in its first 10 minutes, which nothing opens again, or reverts. Not from its own
+    /// controller, who may have ended it: a consent would count twice.
+    function _overtake(address controller, bytes32 didHash, Registration storage found, uint256 claimed)
+        private
+        returns (uint8 holding)
+    {
+        Claim memory held = _claims[didHash];
+        if (held.since == 0) (held.since, held.claimed) = (found.created, found.created);
+        holding = found.holding + 1;
+        bool isOver = block.timestamp >= held.since + ALIAS_SETTLES || claimed >= held.claimed;
+        // No number of takings makes a holder the rightful one.
+        if (isOver || holding == RIGHTFUL || found.controller == controller) revert DidTaken(didHash);
+        _claims[didHash] = Claim(held.since, uint40(claimed));
+    }
+
+    function _end(Registration storage registration, bytes32 didHash) private {
+        registration.active = false;
+        registration.updated = uint40(block.timestamp);
+        delete offers[didHash];
+        emit DIDDeactivated(didHash);
     }
 
     function _move(bytes32 didHash, address to) private {
         Registration storage registration = _registrations[didHash];
         // So that a registration alone makes a holder rightful: it ends what came before, a move does not.
-        if (!registration.rightful && AccountDid.isOf(didHash, to)) revert OwnDid(didHash);
+        if (registration.holding != RIGHTFUL && AccountDid.isOf(didHash, to)) revert OwnDid(didHash);
         address from = registration.controller;
         delete offers[didHash];
         _occupy(to, didHash);
@@ -286,10 +368,15 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         }
         if (!isKey) revert NotKeyOf(controller);
         bytes32 challenge = _challenge(controller, didHash, aliasHash, consent);
-        (bool decoded, WebAuthn.WebAuthnAuth calldata assertion) = WebAuthn.tryDecodeAuth(consent.assertion);
-        if (!decoded || !WebAuthn.verify(abi.encodePacked(challenge), assertion, bytes32(x), bytes32(y))) {
-            revert ConsentInvalid();
-        }
+        if (!Assertion.verify(challenge, consent.assertion, x, y)) revert ConsentInvalid();
+    }
+
+    /// @dev That the consent names the caller. A name whose registrar was withdrawn goes to the next one that uses it.
+    function _checkNamed(bytes32 registrarDidHash) private {
+        address named = registrarOf[registrarDidHash];
+        if (named == msg.sender) return;
+        if (named != address(0) && isRegistrar[named]) revert ConsentOfAnother(registrarDidHash);
+        registrarOf[registrarDidHash] = msg.sender;
     }
 
     /// @dev What the passkey signed: `docs/passkey-proof.md`.
@@ -333,7 +420,8 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         return _isFreeInLegacy(true, aliasHash, controller);
     }
 
-    /// @dev Whether no other controller has an alias, or a DID, in the first registry. One that reverts knows of none.
+    /// @dev Whether no other controller had an alias, or a DID, in the first registry before `legacyUntil`. One that reverts
+    /// knows of none.
     function _isFreeInLegacy(bool isAlias, bytes32 hash, address controller) private view returns (bool) {
         if (address(legacyRegistry) == address(0)) return true;
         if (isAlias) {
@@ -341,13 +429,20 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
             try legacyRegistry.resolveAlias(hash) returns (
                 address holder, uint256 since, uint256, string memory, bool active
             ) {
-                return !active || holder == controller || since >= _born;
+                return !active || holder == controller || since >= legacyUntil;
             } catch {
                 return true;
             }
         }
-        (address own, uint256 created,,, bool isActive) = legacyRegistry.resolve(hash);
-        return !isActive || own == controller || created >= _born;
+        try legacyRegistry.resolve(hash) returns (address holder, uint256 since, uint256, string memory, bool active) {
+            return !active || holder == controller || since >= legacyUntil;
+        } catch {
+            return true;
+        }
+    }
+
+    function _checkOpen() internal view override {
+        if (block.timestamp < legacyUntil) revert NotOpenYet(legacyUntil);
     }
 
     function _ownDid(address controller) internal view override returns (bytes32 didHash) {
@@ -355,8 +450,8 @@ contract DIDRegistry2 is Ownable2Step, AliasBook {
         if (!_registrations[didHash].active) revert NotActive(didHash);
     }
 
-    function _holder(bytes32 didHash) internal view override returns (address, bool, bool, uint256) {
+    function _holder(bytes32 didHash) internal view override returns (address, uint8, bool, uint256) {
         Registration storage found = _registrations[didHash];
-        return (found.controller, found.rightful, found.active, found.updated);
+        return (found.controller, found.holding, found.active, found.updated);
     }
 }

@@ -18,6 +18,7 @@ import { CONFIG, DRY_RUN, HELP, JSON_OUTPUT, option } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
 import { checkSettings, previewSettings } from '../setup/settings.ts';
 import { type Node, openNode } from './deployer.ts';
+import { checkLegacyUntil, findLegacy } from './legacy.ts';
 
 /** `vault contracts deploy`. */
 export const contractsDeployCommand: Command = {
@@ -43,6 +44,7 @@ export const contractsDeployCommand: Command = {
     'REGISTRAR_PRIVATE_KEY',
     'ENTRY_POINT_ADDRESS',
     'DID_REGISTRY_ADDRESS',
+    'REGISTRY_LEGACY_UNTIL',
   ],
   examples: ['vault contracts deploy --dry-run --config /etc/vault/vault.env'],
   run: deployContracts,
@@ -60,15 +62,17 @@ async function deployContracts(given: Arguments): Promise<number> {
   const node = openNode(order.chainId, order.rpcUrl);
   await checkChain(node, order);
   const { payer, privateKey } = order;
-  const parties = { ...order.parties, legacyRegistry: await findLegacy(node, order) };
+  const parties = { ...order.parties, ...(await findLegacy(node, order)) };
   const waiting = () => say(`Waiting for transactions of ${payer} …`);
   const nonce = privateKey === undefined ? 0 : await node.nextNonce(payer, waiting);
-  const found = await Promise.all(planDeployment(creationCode, parties).map((one) => findStep(node, order, one)));
+  const plan = planDeployment(creationCode, parties);
+  await checkLegacyUntil(node, parties.legacyUntil, plan[0]);
+  const found = await Promise.all(plan.map((one) => findStep(node, order, one)));
   say(...describeOrder({ ...order, parties }), ...found.map(describeStep));
   const missing = found.filter(({ state }) => state === 'missing');
   if (missing.length > 0) await checkFunds(node, order, missing, say);
   const steps = privateKey === undefined ? found : await deployMissing(node, privateKey, nonce, found, say);
-  const settings = settingsOf(order, steps);
+  const settings = settingsOf({ ...order, parties }, steps);
   say('', 'Settings for a vault on this chain:', ...Object.entries(settings).map((setting) => setting.join('=')));
   if (isJson)
     print(JSON.stringify({ ...factsOf({ ...order, parties }), contracts: steps.map(factsOfStep), settings }, null, 2));
@@ -85,8 +89,9 @@ interface Order {
   readonly parties: DeploymentParties;
   readonly payer: Address.Address;
   readonly privateKey: Hex | undefined;
-  /** The registry that the settings name. */
+  /** The registry that the settings name, and when it opens, as an earlier run has said. */
   readonly configured: Address.Address | null;
+  readonly legacyUntil: number | undefined;
 }
 
 /** A contract as it was found on the chain, and what became of it; `gas` is what its deployment takes. */
@@ -117,8 +122,8 @@ function readOrder(given: Arguments): Order {
     legacyRegistry,
   } as const;
   const privateKey = dryRun ? undefined : deployerPrivateKey;
-  const { didRegistryAddress: configured } = config;
-  return { chainId, chainName, rpcUrl, parties, payer: payer ?? owner, privateKey, configured };
+  const { didRegistryAddress: configured, registryLegacyUntil: legacyUntil } = config;
+  return { chainId, chainName, rpcUrl, parties, payer: payer ?? owner, privateKey, configured, legacyUntil };
 }
 
 const NO_KEY =
@@ -128,18 +133,6 @@ const NO_OWNER = 'Set DEPLOYER_PRIVATE_KEY, or give the owner of the registry wi
 function readEdition({ options: { registry = '2' } }: Arguments): 1 | 2 {
   if (registry === '1' || registry === '2') return Number(registry) as 1 | 2;
   throw new UsageError('--registry must be 1 or 2.');
-}
-
-/**
- * The first registry that a second one follows: the configured one, or the one that a configured second one follows, so
- * that the same command finds what it has deployed.
- */
-async function findLegacy(node: Node, { configured, parties }: Order): Promise<Address.Address | undefined> {
-  const { registry, legacyRegistry } = parties;
-  if (registry === 1 || legacyRegistry !== undefined || configured === null) return legacyRegistry;
-  if (!(await node.hasCode(configured))) return undefined;
-  const followed = await node.followedBy(configured);
-  return followed === undefined ? configured : followed;
 }
 
 function readAddress({ options }: Arguments, option: string): Address.Address | undefined {
@@ -214,6 +207,10 @@ async function deployMissing(
 function describeOrder({ chainId, chainName, parties: { entryPoint, owner, registrar, ...more } }: Order): string[] {
   const parties = [`owner ${owner}`, `registrar ${registrar ?? 'none'}`, `EntryPoint ${entryPoint}`];
   if (more.registry === 2) parties.push(`first registry that is followed ${more.legacyRegistry ?? 'none'}`);
+  if (more.legacyUntil !== undefined)
+    parties.push(
+      `names and DIDs of others from ${new Date(more.legacyUntil * 1000).toISOString()} on: to go on after a stop, set REGISTRY_LEGACY_UNTIL=${more.legacyUntil}`,
+    );
   return [`${chainName} (${chainId})`, ...parties.map((party) => `  ${party}`), ''];
 }
 
@@ -222,14 +219,16 @@ function describeStep({ name, address, state, gas }: Step): string {
 }
 
 /** Under the names of the vault's settings. */
-function settingsOf({ chainId, parties: { entryPoint } }: Order, steps: readonly Step[]): Record<string, string> {
+function settingsOf({ chainId, parties }: Order, steps: readonly Step[]): Record<string, string> {
+  const { entryPoint, legacyUntil } = parties;
   const addresses = steps.map(({ setting, address }) => [setting, address] as const);
-  return { CHAIN_ID: `${chainId}`, ENTRY_POINT_ADDRESS: entryPoint, ...Object.fromEntries(addresses) };
+  const legacy = legacyUntil === undefined ? {} : { REGISTRY_LEGACY_UNTIL: `${legacyUntil}` };
+  return { CHAIN_ID: `${chainId}`, ENTRY_POINT_ADDRESS: entryPoint, ...Object.fromEntries(addresses), ...legacy };
 }
 
-function factsOf({ chainId, payer, parties: { entryPoint, owner, registrar, legacyRegistry } }: Order) {
+function factsOf({ chainId, payer, parties: { entryPoint, owner, registrar, legacyRegistry, legacyUntil } }: Order) {
   const facts = { chainId, payer, owner, registrar: registrar ?? null, entryPoint };
-  return { ...facts, legacyRegistry: legacyRegistry ?? null };
+  return { ...facts, legacyRegistry: legacyRegistry ?? null, legacyUntil: legacyUntil ?? null };
 }
 
 function factsOfStep({ name, address, state, transaction }: Step) {

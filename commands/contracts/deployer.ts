@@ -3,6 +3,7 @@ import type { Hex } from 'ox/Hex';
 import { MINUTE_MS, systemClock } from '../../lib/base/clock.ts';
 import { VaultError } from '../../lib/base/error.ts';
 import { createMetrics } from '../../lib/base/metrics.ts';
+import { readBlockTime } from '../../lib/chain/blocks.ts';
 import { findWords, readQuantity } from '../../lib/chain/contract-call.ts';
 import type { PlannedContract } from '../../lib/chain/deployment.ts';
 import { offerFees, readFeeMarket, type TransactionFees } from '../../lib/chain/fees.ts';
@@ -18,8 +19,10 @@ export interface Node {
   /** The id of the chain that the endpoint really serves. */
   chainId(): Promise<number>;
   hasCode(address: string): Promise<boolean>;
-  /** The first registry that a second one follows, zero for none; undefined of any other contract. */
-  followedBy(registry: string): Promise<Address.Address | undefined>;
+  /** The first registry that a second one follows, zero for none, and until when; undefined of any other contract. */
+  followedBy(registry: string): Promise<{ readonly registry: Address.Address; readonly until?: number } | undefined>;
+  /** The newest block's time, in seconds. */
+  time(): Promise<number>;
   /** In wei. */
   balance(address: string): Promise<bigint>;
   /** Fees for the next blocks. */
@@ -46,9 +49,13 @@ export function openNode(chainId: number, url: string): Node {
     chainId: async () => Number(readQuantity(await ask('eth_chainId'))),
     hasCode,
     async followedBy(registry) {
-      const words = await findWords(rpc, chainId, { to: registry, data: LEGACY_REGISTRY }, 1).catch(inWords);
-      return words && Address.checksum(`0x${words[0]?.slice(24)}`);
+      const view = (data: string) => findWords(rpc, chainId, { to: registry, data }, 1).catch(inWords);
+      const [first, until] = [await view(LEGACY_REGISTRY), await view(LEGACY_UNTIL)];
+      if (first === undefined) return undefined;
+      const found = { registry: Address.checksum(`0x${first[0]?.slice(24)}`) };
+      return until === undefined ? found : { ...found, until: Number(`0x${until[0]}`) };
     },
+    time: () => readBlockTime({ config: { chainId }, rpc }).catch(inWords),
     balance: async (address) => readQuantity(await ask('eth_getBalance', address, 'latest')),
     fees,
     // The estimate is exact for the latest block only.
@@ -78,6 +85,7 @@ export function openNode(chainId: number, url: string): Node {
 
 /** Selector of `legacyRegistry()`, which the first registry does not have. */
 const LEGACY_REGISTRY = '0xae8c9d13';
+const LEGACY_UNTIL = '0xb34f3edb';
 const NO_CAP = 2n ** 128n;
 
 /** Throws when it does not come true; nothing is lost, since a deployment goes on where it was. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
 import {AccountProxy} from "./AccountProxy.sol";

@@ -13,7 +13,7 @@ contract DIDRegistry2Test is Expect {
     bytes32 private constant ALIAS = keccak256("alice");
 
     DIDRegistry2 private immutable _registry = new DIDRegistry2(
-        address(this), address(0), address(0), ILegacyRegistry(address(0))
+        address(this), address(0), address(0), ILegacyRegistry(address(0)), 0
     );
     KeyHolder private immutable _alice = new KeyHolder(1, 2);
     KeyHolder private immutable _mallory = new KeyHolder(3, 4);

@@ -107,6 +107,8 @@ const OWN: ReadonlySet<string> = new Set([
 const REGISTRY: ReadonlySet<string> = new Set([
   '0x0e5ceb47', // register(bytes32,bytes32,string)
   '0x6d31e582', // registerSelf(bytes32,string)
+  '0x3be52cf2', // claimDid(bytes32,bytes32,bytes32,string)
+  '0x18b4b7cc', // voidOwn(bytes32)
   '0xdd5b64de', // update(bytes32,string)
   '0x22eee84c', // deactivate(bytes32)
   '0xd585db95', // offerDid(bytes32,address)

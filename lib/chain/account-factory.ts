@@ -4,7 +4,8 @@ import * as ContractAddress from 'ox/ContractAddress';
 import { type AccountFactory, KNOWN_ACCOUNTS } from '../../client/known-accounts.ts';
 import { fromHex, toHex } from '../base/bytes.ts';
 import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
-import { readCode, readWords, uint256Word } from './contract-call.ts';
+import { addressWord, findWords, readCode, readWords, uint256Word } from './contract-call.ts';
+import type { ChainReader } from './rpc.ts';
 import { agreed, type Witnessed } from './witness.ts';
 
 /** Selector of `getAddress(uint256,uint256,uint256)`. */
@@ -12,11 +13,11 @@ const GET_ADDRESS = '0xe81b22ea';
 /** keccak256 of the runtime codes of `contracts/AccountFactory.sol` and `AccountFactory2.sol`, immutables zero. */
 const OWN_CODE_HASHES: Readonly<Record<AccountKind, string>> = {
   1: 'd1c0e4476c138325a8f100c3b3c72a2238c7d6f2b5a2fa2aa5ec1716fc165ec4',
-  2: 'c62a7fbc31938bc1b197e0f473b44a33c2fd41e9f0b0dfd5c99649d8178a76d7',
+  2: '27aeee6147322493ceab529bcf4f5816fb6eaa2850f2b30dd0d6db133707f989',
 };
 
 /** The settings that name the factories. */
-export type Factories = 'hyperauthFactoryAddress' | 'accountFactory2Address';
+export type Factories = 'hyperauthFactoryAddress' | 'accountFactory2Address' | 'accountFactoriesFormer';
 
 /** The configured chain with the factories. */
 export type FactoryReader = Witnessed<Factories>;
@@ -37,7 +38,7 @@ export function readPrediction(
   factory: Address.Address,
   key: AccountKey,
 ): Promise<Address.Address> {
-  const data = `${GET_ADDRESS}${uint256Word(key.x)}${uint256Word(key.y)}${uint256Word(key.salt)}`;
+  const data = predictionCall(key);
   return agreed(chain, 'factory', async ({ config, rpc }) => {
     const [word = ''] = await readWords(rpc, config.chainId, { to: factory, data }, 1);
     return Address.checksum(`0x${word.slice(24)}`);
@@ -61,11 +62,39 @@ export async function readOwnFactory(
   return isOwn ? { kind, factory, implementation } : null;
 }
 
-/** The known factories, and the configured ones that are of our own code elsewhere. Throws 502 `rpc_error`. */
+/**
+ * The former factory of the second kind that created an account with this key in its code, as it says itself: its
+ * creation code may be another edition's. Null if none did. Throws 502 `rpc_error`.
+ */
+export async function formerFactoryOf(
+  { config, rpc }: ChainReader<'accountFactoriesFormer'>,
+  account: string,
+  { key, kind }: { readonly key: AccountKey; readonly kind: AccountKind },
+): Promise<Address.Address | null> {
+  if (kind !== 2) return null;
+  for (const to of config.accountFactoriesFormer) {
+    const words = await findWords(rpc, config.chainId, { to, data: predictionCall(key) }, 1);
+    if (words?.[0] === addressWord(account)) return to;
+  }
+  return null;
+}
+
+function predictionCall({ x, y, salt }: AccountKey): string {
+  return `${GET_ADDRESS}${uint256Word(x)}${uint256Word(y)}${uint256Word(salt)}`;
+}
+
+/**
+ * The known factories, the configured ones that are of our own code elsewhere, and the former ones. Throws 502
+ * `rpc_error`.
+ */
 export async function ownFactories(chain: FactoryReader): Promise<readonly AccountFactory[]> {
   const configured = ACCOUNT_KINDS.map(async (kind) => {
     const factory = factoryOf(chain.config, kind);
     return factory === null || knownFactory(kind, factory) ? null : readOwnFactory(chain, kind, factory);
   });
-  return [...KNOWN_ACCOUNTS, ...(await Promise.all(configured)).filter((one) => one != null)];
+  const former = chain.config.accountFactoriesFormer.map((factory) => {
+    const implementation = ContractAddress.fromCreate({ from: factory, nonce: 1n });
+    return { kind: 2, factory, implementation } as const;
+  });
+  return [...KNOWN_ACCOUNTS, ...(await Promise.all(configured)).filter((one) => one != null), ...former];
 }

@@ -2,7 +2,7 @@ import * as Address from 'ox/Address';
 import { rpcError } from '../base/error.ts';
 import type { AccountKind } from './account.ts';
 import type { PredictAddress } from './account-address.ts';
-import { type Factories, factoryOf } from './account-factory.ts';
+import { type Factories, factoryOf, formerFactoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
 import { type AccountSelfReport, readAccountSelfReport } from './account-self-report.ts';
 import { addressWord, readWords, toQuantity, ZERO_WORD } from './contract-call.ts';
@@ -65,10 +65,11 @@ function guess(x: string, y: string): ReturnType<typeof keyInCode> {
 }
 
 async function factoryBehind(
-  { config, predict }: Chain,
+  chain: Chain,
   account: string,
   found: ReturnType<typeof keyInCode>,
 ): Promise<Address.Address | null> {
+  const { config, predict } = chain;
   const factory = found ? factoryOf(config, found.kind) : null;
   if (!found || !factory) return null;
   const predicted = await predict(found.key, found.kind).catch((failure) => {
@@ -76,7 +77,8 @@ async function factoryBehind(
     if (rpcErrorOf(failure)) return undefined;
     throw failure;
   });
-  return predicted?.toLowerCase() === account.toLowerCase() ? Address.checksum(factory) : null;
+  if (predicted?.toLowerCase() === account.toLowerCase()) return Address.checksum(factory);
+  return formerFactoryOf(chain, account, found);
 }
 
 /** Selector of `getAccountState(address)`. */

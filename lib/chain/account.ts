@@ -37,8 +37,11 @@ export function initCodeOf(of: AccountFactory, key: AccountKey): `0x${string}` {
   return `0x${toHex(writeCreation(of, key).creationCode)}`;
 }
 
-/** The first bytes of an account's creation code, which return the rest. */
-const RETURN_REST: Readonly<Record<AccountKind, string>> = { 1: '61008d3d81600a3d39f3', 2: '60bb8060095f395ff3' };
+/** The first bytes of an account's creation code, which return the rest; of the second kind they emit `Upgraded`. */
+const RETURN_REST: Readonly<Record<AccountKind, string>> = {
+  1: '61008d3d81600a3d39f3',
+  2: '60bb8060335f3960365160601c7fbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b5f5fa25ff3',
+};
 
 /** Bytes that each call overwrites: it never yields, so a prediction allocates almost nothing. */
 interface Template {

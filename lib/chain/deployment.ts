@@ -29,6 +29,8 @@ export interface DeploymentParties {
   readonly registry?: 1 | 2;
   /** The first registry that the second one follows: what is active there stays its controller's. */
   readonly legacyRegistry?: Address.Address | undefined;
+  /** When the second one opens, in seconds: what the first one gives out from then on counts for nothing. */
+  readonly legacyUntil?: number;
 }
 
 /** One contract of a deployment: its address, the transaction that deploys it, and the setting for its address. */
@@ -45,20 +47,19 @@ export interface PlannedContract {
  */
 export function planDeployment(
   code: CreationCode,
-  { entryPoint, owner, registrar = NOBODY, registry: edition = 2, legacyRegistry = NOBODY }: DeploymentParties,
+  { entryPoint, owner, registrar = NOBODY, registry: edition = 2, ...legacy }: DeploymentParties,
 ): readonly [registry: PlannedContract, factory: PlannedContract, helper: PlannedContract, factory2: PlannedContract] {
-  const planned = (name: keyof CreationCode, setting: string, ...args: Address.Address[]): PlannedContract => {
-    const values = AbiParameters.encode(
-      args.map(() => ({ type: 'address' })),
-      args,
-    );
+  const { legacyRegistry = NOBODY, legacyUntil = 0 } = legacy;
+  const planned = (name: keyof CreationCode, setting: string, ...args: (Hex.Hex | number)[]): PlannedContract => {
+    const types = args.map((one) => ({ type: typeof one === 'number' ? 'uint40' : 'address' }));
+    const values = AbiParameters.encode(types, args);
     return { name, setting, ...create2(Hex.concat(code[name] as Hex.Hex, values)) };
   };
   const factory = planned('AccountFactory', 'HYPERAUTH_FACTORY_ADDRESS', entryPoint);
   const registry =
     edition === 1
       ? planned('DIDRegistry', 'DID_REGISTRY_ADDRESS', owner, registrar)
-      : planned('DIDRegistry2', 'DID_REGISTRY_ADDRESS', owner, registrar, factory.address, legacyRegistry);
+      : planned('DIDRegistry2', 'DID_REGISTRY_ADDRESS', owner, registrar, factory.address, legacyRegistry, legacyUntil);
   return [
     registry,
     factory,

@@ -1,6 +1,6 @@
 /** What `contracts/Account2.sol` says of its guardian and a pending recovery. */
 import type { PredictAddress } from './account-address.ts';
-import { type Factories, factoryOf } from './account-factory.ts';
+import { type Factories, factoryOf, formerFactoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
 import {
   findAnswer,
@@ -37,8 +37,9 @@ export async function readGuardedAccount(chain: Chain, account: string): Promise
 }
 
 /**
- * Reads an account in the state of a block: `not_ours` unless the configured factory created it and its owners have not
- * replaced its code. Any other contract could say anything, megabytes too, and is not called. Throws 502 `rpc_error`.
+ * Reads an account in the state of a block: `not_ours` unless the configured factory, or a former one, created it and
+ * its owners have not replaced its code. Any other contract could say anything, megabytes too, and is not called.
+ * Throws 502 `rpc_error`.
  */
 export async function findGuardedAccount(
   chain: Chain,
@@ -78,8 +79,9 @@ export async function isUnchanged(chain: Chain, account: string, block = 'latest
   const { config, predict } = chain;
   const [code, isOther] = await Promise.all([readCode(chain, account, block), isUpgraded(chain, account, block)]);
   const found = keyInCode(code);
-  if (found?.kind !== 2 || factoryOf(config, 2) === null) return false;
-  return !isOther && (await predict(found.key, 2)).toLowerCase() === account.toLowerCase();
+  if (found?.kind !== 2 || factoryOf(config, 2) === null || isOther) return false;
+  if ((await predict(found.key, 2)).toLowerCase() === account.toLowerCase()) return true;
+  return (await formerFactoryOf(chain, account, found)) !== null;
 }
 
 /** `isUnchanged` in the newest block, for both nodes: only such an account is called. Throws 502 `rpc_error`. */

@@ -63,6 +63,7 @@ const REFUSALS: Readonly<Record<string, Exclude<RegistryRefusal, 'reverted'>>> =
   '0xd3d9f7b2': 'did_taken',
   '0x4ee465fa': 'controller_taken',
   '0x53ac4f07': 'not_registrar',
+  '0x962248c1': 'not_registrar',
   '0x992b5308': 'consent_expired',
   '0xb97e753d': 'consent_expired',
   '0x94db27a5': 'consent_invalid',

@@ -76,8 +76,20 @@ export const CHAIN_SETTINGS = {
   DID_REGISTRY_ADDRESS: contract('registry of DIDs', 'DID_REGISTRY_ADDRESS'),
   ACCOUNT_HELPER_ADDRESS: contract('helper that reads accounts', 'ACCOUNT_HELPER_ADDRESS'),
   SESSION_SBT_ADDRESS: contract('session token', 'SESSION_SBT_ADDRESS'),
+  REGISTRY_LEGACY_UNTIL: plain(
+    'when a second registry opens that follows the first one, in seconds since 1970, as `vault contracts deploy` prints it',
+    parse.unsetOr(parse.integer(1, 2 ** 40 - 1)),
+    undefined,
+    { example: '1798761600' },
+  ),
   HYPERAUTH_FACTORY_ADDRESS: contract('account factory', 'HYPERAUTH_FACTORY_ADDRESS'),
   ACCOUNT_FACTORY_2_ADDRESS: plain('factory of accounts of the second kind, or none', url.address, 'none'),
+  ACCOUNT_FACTORIES_FORMER: plain(
+    'factories of accounts of the second kind that came before: a comma list; their accounts are read, and recovered',
+    url.addresses,
+    '',
+    { example: '0x046C73b4c8625C2245AE31e8d58667c8D5053D19', needs: 'ACCOUNT_FACTORY_2_ADDRESS' },
+  ),
   USDC_ADDRESS: contract('USDC token', 'USDC_ADDRESS'),
   PREDICT_LOCALLY: plain(
     "computes addresses of our own factory's accounts, also where it is at no known address",

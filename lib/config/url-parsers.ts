@@ -146,14 +146,18 @@ export const sharedNetworks = parsed(
 /** A contract's address, checksummed (EIP-55; a wrong checksum is refused), or null for `none`. */
 export const address = parsed(
   'must be an address (0x and 40 hex digits, a correct checksum where in mixed case) or none',
-  (given): Address | null | undefined => {
-    if (given === 'none') return null;
-    if (!/^0x[0-9a-fA-F]{40}$/.test(given) || /^0x0+$/.test(given)) return undefined;
-    const written = checksum(given.toLowerCase() as Address);
-    const isOneCase = given === given.toLowerCase() || given.slice(2) === given.slice(2).toUpperCase();
-    return isOneCase || given === written ? written : undefined;
-  },
+  (given): Address | null | undefined => (given === 'none' ? null : parseAddress(given)),
 );
+
+/** A comma list of contracts' addresses, as `address` reads them. */
+export const addresses = listOf('addresses', parseAddress);
+
+function parseAddress(given: string): Address | undefined {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(given) || /^0x0+$/.test(given)) return undefined;
+  const written = checksum(given.toLowerCase() as Address);
+  const isOneCase = given === given.toLowerCase() || given.slice(2) === given.slice(2).toUpperCase();
+  return isOneCase || given === written ? written : undefined;
+}
 
 /** Whether a host name (of a URL, or to listen on) is a loopback one. */
 export function isLoopbackHost(name: string): boolean {

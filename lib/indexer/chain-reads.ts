@@ -2,7 +2,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, toHex } from '../base/bytes.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { type Factories, factoryOf } from '../chain/account-factory.ts';
+import { type Factories, factoryOf, formerFactoryOf } from '../chain/account-factory.ts';
 import { readAccountKey } from '../chain/account-key.ts';
 import { uint256Word } from '../chain/contract-call.ts';
 import {
@@ -50,7 +50,8 @@ export async function findAccountOnChain(chain: Chain, account: string) {
   if (!found) return NOT_FOUND;
   const { key, kind, showsSalt } = found;
   if (factoryOf(config, kind) === null) return showsSalt ? NOT_FOUND : undefined;
-  if ((await chain.predict(key, kind)).toLowerCase() !== account) return showsSalt ? NOT_FOUND : undefined;
+  const isPresent = (await chain.predict(key, kind)).toLowerCase() === account;
+  if (!isPresent && !(await formerFactoryOf(chain, account, found))) return showsSalt ? NOT_FOUND : undefined;
   const bytes = fromHex(`${uint256Word(key.x)}${uint256Word(key.y)}`) as Uint8Array;
   const owner = `0x${toHex(keccak_256(bytes).subarray(12))}`;
   return { found: true, account_address: account, owner_address: owner } as const;

@@ -42,6 +42,7 @@ export function consentCallData(
       factory: creation.factory as Hex,
       initCode: creation.initCode as Hex,
       assertion,
+      salt: NO_HASH,
     },
   ]);
   return `${REGISTER_FOR}${encoded.slice(2)}`;
@@ -76,7 +77,7 @@ function assertionBytes(assertion: Assertion): Hex | undefined {
 }
 
 /** Selector of `registerFor(address,bytes32,bytes32,(…))`. */
-const REGISTER_FOR = '0xbd3eeadb';
+const REGISTER_FOR = '0xf704b071';
 const NO_CREATION: AccountCreation = { factory: `0x${'0'.repeat(40)}`, initCode: '0x' };
 /** More than browsers and authenticators return, extensions included. */
 const CLIENT_DATA_BYTES_MAX = 1024;
@@ -109,6 +110,7 @@ const PARAMETERS = [
       { name: 'factory', type: 'address' },
       { name: 'initCode', type: 'bytes' },
       { name: 'assertion', type: 'bytes' },
+      { name: 'salt', type: 'bytes32' },
     ],
   },
 ] as const;

@@ -62,6 +62,7 @@ function predictBy(url: string, predictLocally: boolean): PredictAddress {
     chainId: 84532,
     hyperauthFactoryAddress: factory,
     accountFactory2Address: null,
+    accountFactoriesFormer: [],
   };
   return createPredictAddress({ ...outside, config, rpc, witness: undefined }, createFactoryFacts({ predictLocally }));
 }

@@ -38,8 +38,12 @@ const SELECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   DIDRegistry2: {
     ...IN_BOTH_REGISTRIES,
     'registerSelf(bytes32,string)': '0x6d31e582',
-    'registerFor(address,bytes32,bytes32,(bytes32,bytes32,bytes32,uint256,uint256,uint256,address,bytes,bytes))':
-      '0xbd3eeadb',
+    'registerFor(address,bytes32,bytes32,(bytes32,bytes32,bytes32,uint256,uint256,uint256,address,bytes,bytes,bytes32))':
+      '0xf704b071',
+    'claimDid(bytes32,bytes32,bytes32,string)': '0x3be52cf2',
+    'voidOwn(bytes32)': '0x18b4b7cc',
+    'legacyUntil()': '0xb34f3edb',
+    'registrarOf(bytes32)': '0x62f15203',
     'offerDid(bytes32,address)': '0xd585db95',
     'acceptDid(bytes32)': '0x7d353061',
     'moveDid(bytes32,uint256,address,bytes)': '0xccc850bf',
@@ -147,6 +151,8 @@ const TOPICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       '0x6615989fafa53e941a205146cfc318199e4fb7952669e442e358ae30e3639737',
     'RecoveryVetoed(uint32 indexed id, uint8 vetoes)':
       '0xb73d85cde6ddbbb555aad6cc399f1d5abb0c3aceb3afdd83d5a5e4c7c76374f2',
+    'SignedBy(uint256 indexed x, bytes32 subject)':
+      '0x7c590aada5eda08584890fcea9777151d652de39a84a4a839cf79e491323e964',
     'Upgraded(address indexed implementation)': '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b',
   },
 };

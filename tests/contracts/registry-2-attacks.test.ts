@@ -107,6 +107,7 @@ describe.each(REGISTRIES)('%s', (_, registry, edition) => {
       factory: factory1,
       initCode: Hex.padLeft('0x', 96),
       assertion: '0x',
+      salt: ZERO,
     };
     expect(await registry.refused(registrar, 'registerFor', alice.address, did, ZERO, consent)).toEqual([
       'NotKeyOf',

@@ -12,6 +12,14 @@ const registrar = devAccount('registrar');
 const { worlds, stop } = await startWorlds(NODES);
 afterAll(stop);
 
+// The first consent that names a registrar writes that down, once.
+for (const { rpc, registry2, factory2 } of worlds.values()) {
+  const account = await accountOf(rpc, factory2, 2);
+  const didHash = pkhHash(account.address);
+  const consent = consentFor({ account, registry: registry2.address, didHash, expiresAt: await timeNow(rpc) });
+  await registry2.act(registrar, 'registerFor', account.address, didHash, ZERO, consent);
+}
+
 /** The most gas of each; measured, and a little room. */
 const BOUNDS = {
   precompile: { first: 78_000, undeployed1: 125_000, undeployed2: 125_000, deployed1: 125_000, deployed2: 125_000 },

@@ -4,9 +4,11 @@ import {
   deployBoth,
   freshHash,
   NOBODY,
+  nextBlockAt,
   openRegistry,
   pkhHash,
   stranger as strangerOn,
+  timeNow,
   ZERO,
 } from '../support/registries.ts';
 
@@ -16,11 +18,16 @@ const { rpc, stop } = await startChain();
 afterAll(stop);
 const { registry1, deploy } = await deployBoth(rpc);
 const stranger = () => strangerOn(rpc);
-/** One that is younger than all that was registered so far: another owner is another address. */
+/** One that has just opened: another owner is another address. */
 async function follow(first = registry1.address) {
-  await rpc('evm_increaseTime', [1]);
-  return openRegistry(rpc, await deploy('DIDRegistry2', (await stranger()).address, NOBODY, NOBODY, first), 2);
+  const until = (await timeNow(rpc)) + 60n;
+  const by = (await stranger()).address;
+  const registry2 = openRegistry(rpc, await deploy('DIDRegistry2', by, NOBODY, NOBODY, first, until), 2);
+  await nextBlockAt(rpc, until);
+  await rpc('evm_mine', []);
+  return registry2;
 }
+
 test('an active alias of the first registry is its controller’s in the second', async () => {
   const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
   await registry1.act(alice, 'register', freshHash(), name, '');

@@ -156,7 +156,7 @@ describe('a move is refused', () => {
     const [{ old, next, did }, alice] = [await openOld(), await stranger(chain.rpc)];
     await world.registry2.act(alice, 'registerSelf', ZERO, '');
     expect((await handle(old, [moveOf(pkhHash(alice.address), next)])).reason).toBe('0xe6936786');
-    const without = await world.deploy('DIDRegistry2', alice.address, alice.address, NOBODY, NOBODY);
+    const without = await world.deploy('DIDRegistry2', alice.address, alice.address, NOBODY, NOBODY, 0);
     const own = { target: without, data: world.registry2.encode('registerSelf', ZERO, '') };
     const move = { ...moveOf(did, next), target: without };
     expect((await handle(old, [own, move])).reason).toBe(NOT_LEGACY);

@@ -144,8 +144,17 @@ export function errorName(data: Hex.Hex | undefined): string {
   return found?.name ?? `another error: ${data}`;
 }
 
-/** The account's events in a receipt: their names and values. */
-export function eventsOf(logs: TransactionReceipt.Rpc['logs'], { address }: wallet.SmartAccount) {
+/** The keys that signed, by the account's events in a receipt: each key's x, and the hash of what it signed. */
+export function signersOf(logs: TransactionReceipt.Rpc['logs'], account: wallet.SmartAccount): readonly object[] {
+  return allEventsOf(logs, account).filter(({ name }) => name === 'SignedBy');
+}
+
+/** The account's other events in a receipt: their names and values. */
+export function eventsOf(logs: TransactionReceipt.Rpc['logs'], account: wallet.SmartAccount) {
+  return allEventsOf(logs, account).filter(({ name }) => name !== 'SignedBy');
+}
+
+function allEventsOf(logs: TransactionReceipt.Rpc['logs'], { address }: wallet.SmartAccount) {
   const events = (account2Abi as Abi.Abi).filter((entry) => entry.type === 'event');
   return logs.flatMap((log) => {
     const event = events.find((entry) => AbiEvent.getSelector(entry) === log.topics[0]);

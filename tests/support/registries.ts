@@ -102,7 +102,7 @@ export async function deployBoth(rpc: ChainRpc) {
     factory1,
     factory2,
     registry1: openRegistry(rpc, await deploy('DIDRegistry', owner, registrar), 1),
-    registry2: openRegistry(rpc, await deploy('DIDRegistry2', owner, registrar, factory1, NOBODY), 2),
+    registry2: openRegistry(rpc, await deploy('DIDRegistry2', owner, registrar, factory1, NOBODY, 0), 2),
     deploy,
   };
 }
@@ -184,6 +184,7 @@ export function consentFor({ account, registry, didHash, aliasHash = ZERO, expir
     factory: account.factory,
     initCode: account.initCode,
     assertion: encodeAssertion(passkey.assert(challenge, ceremony)),
+    salt: ZERO,
   };
 }
 
@@ -244,7 +245,7 @@ export function commitment(aliasHash: Hex.Hex, controller: Address.Address, salt
 const PROXIES: Readonly<Record<1 | 2, readonly [Hex.Hex, Hex.Hex]>> = {
   1: ['0x61008d3d81600a3d39f3363d3d373d3d3d363d73', '0x5af43d82803e903d91602b57fd5bf3'],
   2: [
-    '0x60bb8060095f395ff336600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
+    '0x60bb8060335f3960365160601c7fbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b5f5fa25ff336600557005b365f5f375f5f365f7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc5480604a575073',
     '0x5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
   ],
 };

@@ -10,6 +10,7 @@ import { isDeployed } from '../../../scripts/dev-stack/create2.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { timeNow } from '../../support/registries.ts';
 import { runProgram } from '../../support/run.ts';
 
 const { privateKey, address: deployer } = devAccount('alice');
@@ -135,6 +136,7 @@ describe('vault contracts deploy', () => {
       registrar: null,
       entryPoint,
       legacyRegistry: null,
+      legacyUntil: null,
       contracts: PLAN.map(({ name, address }) => ({
         name,
         address,
@@ -172,18 +174,45 @@ describe('vault contracts deploy', () => {
   test('a second registry follows the first one that is configured, also in a second run with the new settings', async () => {
     await deploy(['--registry', '1']);
     const [{ address: first }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    const from = Number(await timeNow(chain.rpc)) + 86_400;
     const { code, out } = await deploy([], { DID_REGISTRY_ADDRESS: first });
-    const parties = { entryPoint, owner: deployer, legacyRegistry: first };
+    const legacyUntil = Number(/^REGISTRY_LEGACY_UNTIL=(\d+)$/m.exec(out)?.[1]);
+    expect([0, 1, 2, 3]).toContain(legacyUntil - from);
+    const parties = { entryPoint, owner: deployer, legacyRegistry: first, legacyUntil };
     const [{ address: second }] = planDeployment(creationCode, parties);
     expect(code).toBe(0);
     expect(out).toContain(`first registry that is followed ${first}`);
     expect(out).toContain(`DID_REGISTRY_ADDRESS=${second}\n`);
+    // Before anything is sent, so that a run that is stopped can go on.
+    expect(out.indexOf(`set REGISTRY_LEGACY_UNTIL=${legacyUntil}`)).toBeLessThan(out.indexOf('Deploying'));
     expect(await read(second, AbiFunction.fromAbi(didRegistry2Abi, 'legacyRegistry'))).toBe(first);
-    const again = await deploy(['--json'], { DID_REGISTRY_ADDRESS: second });
-    expect(JSON.parse(again.out)).toMatchObject({ legacyRegistry: first, settings: { DID_REGISTRY_ADDRESS: second } });
-    const [flag, sent] = [await deploy(['--json', '--legacy-registry', first]), await nonce()];
-    expect(JSON.parse(flag.out).settings.DID_REGISTRY_ADDRESS).toBe(second);
+    expect(await read(second, AbiFunction.fromAbi(didRegistry2Abi, 'legacyUntil'))).toBe(legacyUntil);
+    const sent = await nonce();
+    const given = { REGISTRY_LEGACY_UNTIL: `${legacyUntil}` };
+    for (const [args, vars] of [
+      [[], { DID_REGISTRY_ADDRESS: second }],
+      [[], { DID_REGISTRY_ADDRESS: first, ...given }],
+      [['--legacy-registry', first], given],
+    ] as const) {
+      const again = await deploy(['--json', ...args], vars);
+      const settings = { DID_REGISTRY_ADDRESS: second, ...given };
+      expect(JSON.parse(again.out)).toMatchObject({ legacyRegistry: first, legacyUntil, settings });
+    }
     expect(await nonce()).toBe(sent);
+  });
+
+  test('takes a second registry that a stranger has sent, and deploys none whose time is over (H2)', async () => {
+    await deploy(['--registry', '1']);
+    const [{ address: first }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    const legacyUntil = Number(await timeNow(chain.rpc)) + 86_400;
+    const plan = planDeployment(creationCode, { entryPoint, owner: deployer, legacyRegistry: first, legacyUntil });
+    await sendTransaction(chain.rpc, devAccount('bob').privateKey, plan[0].call);
+    const vars = { DID_REGISTRY_ADDRESS: first, REGISTRY_LEGACY_UNTIL: `${legacyUntil}` };
+    const taken = await deploy([], vars);
+    expect(taken.out).toMatch(/DIDRegistry2 +0x\w{40} +already deployed/);
+    expect(taken.out).toContain(`DID_REGISTRY_ADDRESS=${plan[0].address}\n`);
+    const over = await deploy([], { ...vars, REGISTRY_LEGACY_UNTIL: `${legacyUntil - 86_401}` });
+    expect([over.code, over.err]).toEqual([1, expect.stringContaining('is over, and no registry with it was')]);
   });
 
   test('deploys for a chain that nothing is known of', async () => {

@@ -1,4 +1,4 @@
-// The second account verifies assertions by code of its own, which must take what OpenZeppelin's takes.
+// The second account verifies assertions by code of its own, which must take what OpenZeppelin's takes, in its length.
 import { expect, test } from 'bun:test';
 import { AbiFunction, Hex } from 'ox';
 import { compileContracts } from '../../../scripts/contracts.ts';
@@ -25,15 +25,35 @@ test(`of ${RUNS} assertions, good and changed, both take the same ones`, () => {
   const found = { taken: 0, refused: 0 };
   manyTimes(RUNS, (draw) => {
     const challenge = draw.bytes(WORD);
-    const ceremony = { flags: draw.below(256), clientData: draw.below(2) ? {} : { more: 'challenge' } };
+    const ceremony = { flags: draw.below(2) ? 0x1d : draw.below(256), clientData: draw.below(2) ? {} : { more: 'challenge' } };
     const assertion = Hex.toBytes(encodeAssertion(passkey.assert(challenge, ceremony)));
     const changed = change(draw, assertion);
     const [own, theirs] = [answer('own', challenge, changed), answer('openZeppelin', challenge, changed)];
-    expect({ own, changed: Hex.fromBytes(changed) }).toEqual({ own: theirs, changed: Hex.fromBytes(changed) });
+    const expected = theirs && isExact(changed);
+    expect({ own, changed: Hex.fromBytes(changed) }).toEqual({ own: expected, changed: Hex.fromBytes(changed) });
     found[own ? 'taken' : 'refused']++;
   });
   expect(Math.min(found.taken, found.refused)).toBeGreaterThan(RUNS / 20);
 });
+
+test('30,000 bytes behind an assertion, which nobody signed, are refused (A11)', () => {
+  const challenge = new Uint8Array(WORD).fill(1);
+  const assertion = Hex.toBytes(encodeAssertion(passkey.assert(challenge)));
+  expect(answer('own', challenge, assertion)).toBe(true);
+  for (const bytes of [1, WORD, 30_000])
+    expect(answer('own', challenge, Buffer.concat([assertion, new Uint8Array(bytes)]))).toBe(false);
+});
+
+/** Whether nothing is behind the two texts that the offsets in the head lead to. */
+function isExact(assertion: Uint8Array): boolean {
+  const lengths = [4, 5].map((offset) => Number(word(assertion, word(assertion, BigInt(WORD * offset)))));
+  const padded = lengths.reduce((sum, length) => sum + Math.ceil(length / WORD) * WORD, 0);
+  return assertion.length === WORD * (HEAD + 2) + padded;
+}
+
+function word(bytes: Uint8Array, at: bigint): bigint {
+  return toWord(bytes.subarray(Number(at), Number(at) + WORD));
+}
 
 /** The same bytes, a few others, other numbers in the head, or another length. */
 function change(draw: Draw, assertion: Uint8Array): Uint8Array {

@@ -46,7 +46,12 @@ function isOwn(
   const log = () => {};
   const outside = { clock: systemClock, metrics: createMetrics(), log };
   const rpc = createRpc({ ...outside, urls: { 84532: url }, fetch });
-  const config = { chainId: 84532, hyperauthFactoryAddress: factory, accountFactory2Address: factory2 };
+  const config = {
+    chainId: 84532,
+    hyperauthFactoryAddress: factory,
+    accountFactory2Address: factory2,
+    accountFactoriesFormer: [],
+  };
   const predict = createPredictAddress(
     { ...outside, config, rpc, witness: undefined },
     createFactoryFacts({ predictLocally: true }),

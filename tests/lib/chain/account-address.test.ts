@@ -73,7 +73,7 @@ function open({ kind = 1, factory = unlisted[kind], predictLocally = true, url =
   const [clock, metrics] = [testClock(), createMetrics()];
   const outside = { fetch, clock, metrics, log: (entry: LogEntry) => logs.push(entry) };
   const of = (one: AccountKind) => (kind === one ? (factory as Hex.Hex | null) : null);
-  const factories = { hyperauthFactoryAddress: of(1), accountFactory2Address: of(2) };
+  const factories = { hyperauthFactoryAddress: of(1), accountFactory2Address: of(2), accountFactoriesFormer: [] };
   const config = { chainId: 84532, rpcWitnessUrl: witness, ...factories };
   const reader = {
     ...outside,

@@ -1,13 +1,13 @@
 import { type Abi, AbiConstructor, AbiError, AbiEvent, AbiFunction, type Hex } from 'ox';
-import { didRegistry2Abi } from '../../../contracts/abi.ts';
+import { didRegistry2Abi, didRegistryAbi } from '../../../contracts/abi.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { openSmallChain } from '../evm/chain.ts';
-import { commitment, consentFor, NOBODY, ZERO } from '../registries.ts';
+import { commitment, consentFor, ZERO } from '../registries.ts';
 import { type Outcome, REGISTRAR } from './model.ts';
-import type { Step, World } from './world.ts';
+import { OPENS, START, type Step, type World } from './world.ts';
 
-// The registry's own byte code in an EVM of this process.
+// The byte code of both registries in an EVM of this process.
 
 const OWNER = `0x${'dd'.repeat(20)}`;
 const abi: Abi.Abi = didRegistry2Abi;
@@ -20,10 +20,10 @@ export interface Machine {
   view(name: string, ...args: readonly unknown[]): Promise<unknown>;
 }
 
-/** Deploys the registry and the first factory. */
+/** Deploys the registry, the one that it follows, and the first factory. */
 export async function openMachine(): Promise<Machine> {
   const artifacts = await compileContracts();
-  const small = openSmallChain(1_700_000_000n);
+  const small = openSmallChain(BigInt(START));
   const call = (from: string, to: string, data: Hex.Hex) =>
     small.call(BigInt(from), BigInt(to), new Uint8Array(Buffer.from(data.slice(2), 'hex')));
   const deploy = (name: string, ...args: readonly unknown[]) => {
@@ -32,9 +32,10 @@ export async function openMachine(): Promise<Machine> {
     return addressOf(small.deploy(new Uint8Array(Buffer.from(code.slice(2), 'hex'))));
   };
   const factory1 = deploy('AccountFactory', ENTRY_POINTS['0.7']);
-  const registry = deploy('DIDRegistry2', OWNER, REGISTRAR, factory1, NOBODY);
-  const encode = (name: string, args: readonly unknown[]) =>
-    AbiFunction.encodeData(AbiFunction.fromAbi(abi, name as never) as AbiFunction.AbiFunction, args as never);
+  const first = deploy('DIDRegistry', OWNER, REGISTRAR);
+  const registry = deploy('DIDRegistry2', OWNER, REGISTRAR, factory1, first, OPENS);
+  const encode = (name: string, args: readonly unknown[], of: Abi.Abi = abi) =>
+    AbiFunction.encodeData(AbiFunction.fromAbi(of, name as never) as AbiFunction.AbiFunction, args as never);
   const implementation1 = addressOf(BigInt(hexOf(call(OWNER, factory1, '0x5c60da1b').data)));
   const consents = new Map<string, ReturnType<typeof consentFor>>();
 
@@ -65,9 +66,12 @@ export async function openMachine(): Promise<Machine> {
       update: [did, 'cid'],
       deactivate: [did],
       offerDid: [did, to],
+      voidOwn: [did],
+      claimDid: [did, ZERO, alias, ''],
       acceptDid: [did],
       moveDid: [did, 0n, pair?.next.factory, pair?.next.initCode],
       commitAlias: [commitment(alias as Hex.Hex, to as Hex.Hex, ZERO)],
+      commitDid: [commitment(did as Hex.Hex, to as Hex.Hex, ZERO)],
       claimAlias: [alias, ZERO],
       pointAlias: [alias],
       freeAlias: [alias],
@@ -80,8 +84,15 @@ export async function openMachine(): Promise<Machine> {
     implementation1,
     async step(world, step) {
       small.state.time = BigInt(step.time);
+      const ofFirst = FIRST[step.name];
+      if (ofFirst !== undefined) {
+        const sent = encode(ofFirst, argumentsOf(world, { ...step, name: ofFirst }), didRegistryAbi);
+        const { ok, data } = call(step.by, first, sent);
+        return ok ? { events: [] } : { error: nameOf(hexOf(data)) };
+      }
       const from = step.name === 'registerFor' ? REGISTRAR : step.by;
-      const { ok, data, logs } = call(from, registry, encode(step.name, argumentsOf(world, step)));
+      const name = step.name === 'commitDid' ? 'commitAlias' : step.name;
+      const { ok, data, logs } = call(from, registry, encode(name, argumentsOf(world, step)));
       return ok ? { events: logs.map(({ topics }) => eventOf(topics)) } : { error: nameOf(hexOf(data)) };
     },
     async view(name, ...args) {
@@ -90,6 +101,9 @@ export async function openMachine(): Promise<Machine> {
     },
   };
 }
+
+/** The steps in the first registry, and their functions there. */
+const FIRST: Readonly<Record<string, string>> = { firstRegister: 'register', firstDeactivate: 'deactivate' };
 
 function hexOf(data: Uint8Array): Hex.Hex {
   return `0x${Buffer.from(data).toString('hex')}`;

@@ -55,12 +55,21 @@ export function createWorld(factory1: string, implementation1: string): World {
   return { people: all, pairs, dids: [...ownerOf.keys(), ...labels], ownerOf, names };
 }
 
+/** When every world begins, and when its registry opens, in seconds. */
+export const START = 1_700_000_000;
+export const OPENS = START + 500;
+
 const NAMES = [
   'register',
   'registerSelf',
   'registerFor',
   'update',
   'deactivate',
+  'voidOwn',
+  'claimDid',
+  'commitDid',
+  'firstRegister',
+  'firstDeactivate',
   'offerDid',
   'acceptDid',
   'moveDid',
@@ -101,7 +110,8 @@ export interface Hints {
 }
 
 /** Stories whose parts would seldom meet by chance, for a new world: each history begins with one. */
-export function tellStory(world: World, now: number, which: number): readonly Step[] {
+export function tellStory(world: World, which: number): readonly Step[] {
+  const now = OPENS;
   const [a = '', b = '', c = ''] = world.people;
   const alias = world.names[0] as string;
   const own = world.dids.find((did) => world.ownerOf.get(did) === b) as string;
@@ -112,6 +122,10 @@ export function tellStory(world: World, now: number, which: number): readonly St
   const commit = (later: number, by: string) => at(later, by, 'commitAlias', { alias, to: by });
   const claim = (later: number, by: string) => at(later, by, 'claimAlias', { alias });
   const everybody = [a, b, c].map((one) => at(0, one, 'registerSelf'));
+  const label = world.dids.at(-1) as string;
+  const byLabel = (later: number, by: string, name: string, more: Partial<Step> = {}) =>
+    at(later, by, name, { did: label, to: by, ...more });
+  const days = 86_400;
   const stories: readonly (readonly Step[])[] = [
     // A squatter offers what is taken from it.
     [
@@ -129,6 +143,71 @@ export function tellStory(world: World, now: number, which: number): readonly St
     [at(0, b, 'register'), at(1, b, 'offerDid', { to: c }), at(2, c, 'acceptDid'), at(3, b, 'register')],
     // A freed name that its controller takes again.
     [...everybody, claim(0, a), at(600, a, 'freeAlias', { alias }), commit(601, c), claim(660, a), claim(661, c)],
+    // What the first registry gave out before this one opened, and after.
+    [
+      byLabel(-500, a, 'firstRegister', { alias }),
+      byLabel(-400, b, 'register', { alias }),
+      at(-300, b, 'registerSelf'),
+      claim(-200, b),
+      commit(0, b),
+      byLabel(0, c, 'commitDid'),
+      claim(1, b),
+      byLabel(2, c, 'claimDid'),
+      byLabel(3, a, 'register', { alias }),
+      claim(4, b),
+      byLabel(5, c, 'claimDid'),
+    ],
+    [
+      byLabel(0, a, 'firstRegister', { alias }),
+      byLabel(1, b, 'register', { alias }),
+      byLabel(2, a, 'firstDeactivate'),
+      byLabel(3, c, 'register'),
+    ],
+    // A DID that is nobody's own, by three claims, and after its end.
+    [
+      byLabel(0, a, 'commitDid'),
+      byLabel(1, b, 'commitDid'),
+      byLabel(2, c, 'register', { alias }),
+      byLabel(3, c, 'deactivate'),
+      byLabel(301, b, 'claimDid'),
+      byLabel(602, a, 'claimDid'),
+    ],
+    [
+      byLabel(0, a, 'commitDid'),
+      byLabel(0, b, 'commitDid'),
+      byLabel(1, a, 'claimDid'),
+      byLabel(2, b, 'claimDid'),
+      byLabel(3, a, 'deactivate'),
+    ],
+    [byLabel(0, a, 'commitDid'), byLabel(1, a, 'register'), byLabel(2, a, 'deactivate'), byLabel(3, a, 'claimDid')],
+    // The names of a DID that has ended, around the end of their time.
+    [
+      byLabel(0, a, 'register', { alias }),
+      byLabel(600, a, 'deactivate'),
+      at(600, b, 'registerSelf'),
+      at(600 + 29 * days, a, 'freeAlias', { alias }),
+      claim(600 + 30 * days, b),
+    ],
+    [
+      byLabel(0, a, 'register', { alias }),
+      byLabel(600, a, 'deactivate'),
+      at(600, b, 'registerSelf'),
+      commit(600 + 30 * days, b),
+      at(601 + 30 * days, a, 'registerSelf', { alias }),
+      claim(602 + 30 * days, b),
+    ],
+    [
+      byLabel(0, a, 'register', { alias }),
+      byLabel(600, a, 'deactivate'),
+      at(600, b, 'registerSelf'),
+      at(601, a, 'freeAlias', { alias }),
+      commit(600 + 30 * days, b),
+      at(601 + 30 * days, a, 'registerSelf', { alias }),
+      claim(602 + 30 * days, b),
+    ],
+    // An address ends what a stranger holds of its own, and not what it has moved on.
+    [at(0, a, 'register'), at(1, c, 'voidOwn'), at(2, b, 'voidOwn'), at(3, b, 'voidOwn')],
+    [at(0, b, 'register'), at(1, b, 'offerDid', { to: c }), at(2, c, 'acceptDid'), at(3, b, 'voidOwn')],
   ];
   return stories[which % stories.length] as readonly Step[];
 }
@@ -154,6 +233,11 @@ export function drawStep(draw: Draw, world: World, now: number, hints: Hints): S
   if (['update', 'deactivate', 'offerDid', 'moveDid'].includes(name))
     return { ...step, alias, to, by: hints.controllerOf(step.did) ?? step.by };
   // Few, so that commitment and claim meet.
+  if (name === 'commitDid')
+    return { ...step, alias, to: pick(world.people.slice(0, 3)), did: pick(world.dids.slice(-3)) };
+  if (name === 'claimDid')
+    return { ...step, alias, to, by: pick(world.people.slice(0, 3)), did: pick(world.dids.slice(-3)) };
+  if (name === 'voidOwn') return { ...step, alias, to, by: world.ownerOf.get(step.did) ?? step.by };
   if (name === 'commitAlias') return { ...step, alias, to: pick(world.people.slice(0, 3)) };
   if (name === 'claimAlias') return { ...step, alias, to, by: pick(world.people.slice(0, 3)) };
   if (name === 'acceptDid') return { ...step, alias, to, by: hints.offerOf(step.did) ?? step.by };

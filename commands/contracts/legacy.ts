@@ -1,0 +1,43 @@
+import type * as Address from 'ox/Address';
+import type { DeploymentParties, PlannedContract } from '../../lib/chain/deployment.ts';
+import type { Node } from './deployer.ts';
+
+/** What is asked for, and what the settings know of it. */
+interface Settings {
+  readonly configured: Address.Address | null;
+  readonly parties: DeploymentParties;
+  readonly legacyUntil: number | undefined;
+}
+
+/**
+ * The first registry that a second one follows, and when that one opens: the configured one and a day from now, or what
+ * a configured second one says, so that the same command finds what it has deployed.
+ */
+export async function findLegacy(
+  node: Node,
+  { configured, parties, legacyUntil: given }: Settings,
+): Promise<Pick<DeploymentParties, 'legacyRegistry' | 'legacyUntil'>> {
+  if (parties.registry === 1) return {};
+  const known = configured !== null && (await node.hasCode(configured)) ? configured : undefined;
+  const followed = known && (await node.followedBy(known));
+  const legacyRegistry = parties.legacyRegistry ?? followed?.registry ?? known;
+  if (legacyRegistry === undefined || BigInt(legacyRegistry) === 0n) return {};
+  const isSame = followed?.registry.toLowerCase() === legacyRegistry.toLowerCase();
+  const legacyUntil = given ?? (isSame ? followed?.until : undefined) ?? (await node.time()) + LEGACY_SECONDS;
+  return { legacyRegistry, legacyUntil };
+}
+
+/** How long the first registry goes on: enough to set the new address everywhere. */
+const LEGACY_SECONDS = 86_400;
+
+/** Refuses a time that is over: whoever came first in between would have what the first registry gave out. */
+export async function checkLegacyUntil(
+  node: Node,
+  legacyUntil: number | undefined,
+  registry: PlannedContract,
+): Promise<void> {
+  if (legacyUntil === undefined || (await node.hasCode(registry.address)) || legacyUntil > (await node.time())) return;
+  throw new Error(
+    `REGISTRY_LEGACY_UNTIL ${legacyUntil} is over, and no registry with it was deployed before: unset it, and the command chooses another time`,
+  );
+}
