@@ -8,6 +8,14 @@ export async function readP256Precompile({ config, rpc }: ChainReader): Promise<
   return isVerified(await rpc.call(config.chainId, 'eth_call', [P256_PROBE, 'latest']));
 }
 
+/**
+ * Whether what is at the precompile's address takes a signature that is wrong: there anybody signs for anybody. Throws
+ * 502 `rpc_error`.
+ */
+export async function takesBadSignatures({ config, rpc }: ChainReader): Promise<boolean> {
+  return isVerified(await rpc.call(config.chainId, 'eth_call', [BAD_PROBE, 'latest']));
+}
+
 /** Whether this is the answer of a precompile to `P256_PROBE`: an address without code answers nothing. */
 export function isVerified(answer: unknown): boolean {
   return typeof answer === 'string' && /^0x0{63}1$/.test(answer);
@@ -24,3 +32,5 @@ const SIGNED = [
 
 /** A call that a precompile for P-256 answers with 1. */
 export const P256_PROBE = { to: '0x0000000000000000000000000000000000000100', data: SIGNED };
+/** The same signature of another text. */
+const BAD_PROBE = { ...P256_PROBE, data: SIGNED.replace('0xe6', '0xe7') };

@@ -6,6 +6,7 @@ import { createBundler } from '../bundler/client.ts';
 import { ACCOUNT_KINDS } from '../chain/account.ts';
 import { factoryOf } from '../chain/account-factory.ts';
 import { readQuantity } from '../chain/contract-call.ts';
+import { readP256Precompile, takesBadSignatures } from '../chain/p256.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { signerAddress } from '../chain/transaction.ts';
 import { createWitness, createWitnessFacts } from '../chain/witness.ts';
@@ -21,6 +22,7 @@ import type { Examined, ExaminedChain, Outside } from './host.ts';
 import { checkLooks } from './looks.ts';
 import { checkTokens, checkWitness } from './nodes.ts';
 import { checkRegistrar } from './registrar.ts';
+import { checkRegistry } from './registry.ts';
 import type { StoredFacts } from './stored.ts';
 
 const CHAIN_SILENT_MS = 10 * MINUTE_MS;
@@ -34,6 +36,7 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   const witness = createWitness({ ...outside, config }, createWitnessFacts());
   const chain = { ...outside, config, rpc, witness };
   const { registrarPrivateKey: key, guardianPrivateKey: guardian, bundlerUrl, indexerUrl, usdcAddress: usdc } = config;
+  const { didRegistryAddress: registry } = config;
   const checks: DoctorCheck[] = [
     { name: 'clock', remedy: NODE, run: () => checkClock(outside, examined) },
     { name: 'chain', remedy: NODE, run: () => checkChain(chain) },
@@ -50,10 +53,11 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
     const remedy = 'check the node at RPC_WITNESS_URL';
     checks.push({ name: 'witness', remedy, run: () => checkWitness(chain, witness) });
   }
+  if (ACCOUNT_KINDS.some((kind) => factoryOf(config, kind) !== null)) onNode('accounts', () => checkP256(chain));
   for (const kind of ACCOUNT_KINDS)
     if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
   if (usdc !== null) onNode('tokens', () => checkTokens(chain, usdc));
-  if (config.didRegistryAddress !== null)
+  if (registry !== null)
     checks.push({ name: 'looks', remedy: NODE, run: async () => checkLooks(config, await readStored(stored)) });
   if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key), stored));
   if (guardian !== undefined) onNode('guardian', () => checkGuardian(chain, signerAddress(guardian)));
@@ -110,7 +114,8 @@ async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readon
   ];
 }
 
-async function checkContracts({ config, rpc }: ExaminedChain): Promise<readonly Finding[]> {
+async function checkContracts(chain: ExaminedChain): Promise<readonly Finding[]> {
+  const { config, rpc } = chain;
   const contracts = {
     ENTRY_POINT_ADDRESS: config.entryPointAddress,
     DID_REGISTRY_ADDRESS: config.didRegistryAddress,
@@ -134,9 +139,21 @@ async function checkContracts({ config, rpc }: ExaminedChain): Promise<readonly 
     }),
   );
   const found = missing.flat();
-  return found.length > 0
-    ? found
-    : [ok('contracts', `${set.length} of ${Object.keys(contracts).length} set, all with code`)];
+  if (found.length > 0) return found;
+  const there = ok('contracts', `${set.length} of ${Object.keys(contracts).length} set, all with code`);
+  const { didRegistryAddress: registry } = config;
+  return registry === null ? [there] : [there, ...(await checkRegistry(chain, registry))];
+}
+
+/** What verifies passkeys' signatures: the precompile, or Solidity, which is dear. A wrong one is refused. */
+async function checkP256(chain: ExaminedChain): Promise<readonly Finding[]> {
+  if (await takesBadSignatures(chain)) {
+    const remedy = 'use another chain: with any factory, anybody moves what every account holds';
+    return [fail('accounts', 'what is at 0x100 on this chain takes a wrong P-256 signature', remedy)];
+  }
+  if (await readP256Precompile(chain)) return [];
+  const text = 'the chain has no precompile for P-256: each signature of a passkey costs some 250,000 gas more';
+  return [warn('accounts', text, 'nothing, or use a chain that has it (RIP-7212, EIP-7951)')];
 }
 
 function isAnswering({ config, rpc }: Pick<ExaminedChain, 'config' | 'rpc'>): Promise<boolean> {

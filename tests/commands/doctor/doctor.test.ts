@@ -15,6 +15,7 @@ import { type DoctorCheck, type Finding, ok, runChecks as runChecksBy } from '..
 import { networkChecks } from '../../../lib/doctor/network.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
 import { secretMark as markOfSecret } from '../../../lib/key-rotation/key-rotation.ts';
+import { startChain } from '../../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
 import { libsqlProgram, startLibsql } from '../../../scripts/dev-stack/libsql.ts';
@@ -26,6 +27,7 @@ import { temporaryFolder } from '../../support/databases.ts';
 import { examinedOf } from '../../support/doctor.ts';
 import { type Liar, startLiar } from '../../support/liar.ts';
 import { startProgram } from '../../support/program.ts';
+import { deployBoth, nextBlockAt, timeNow } from '../../support/registries.ts';
 import { runProgram } from '../../support/run.ts';
 import { agreeable, scriptedSmtp } from '../../support/smtp.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
@@ -291,6 +293,54 @@ describe('the chain', () => {
     expect(await accountsOf(copy)).toEqual([expect.stringMatching(/^warn .* other code/)]);
     expect(await accountsOf(`0x${'f3'.repeat(20)}`)).toEqual([]);
     expect(await accountsOf('none')).toEqual([]);
+  });
+
+  test('with a second registry that follows the first one: only one that was there before it opened (H2)', async () => {
+    const { didRegistry: first } = await deployContracts(chain.rpc, { registry: 1 });
+    const { registry2: open, deploy } = await deployBoth(chain.rpc);
+    const until = (await timeNow(chain.rpc)) + 100n;
+    const nobody = `0x${'0'.repeat(40)}`;
+    const registry = await deploy('DIDRegistry2', devAccount('bob').address, nobody, nobody, first, until);
+    const toldOf = async (address: string, more = {}) => {
+      const findings = told(await check({ ...ONLY_OURS, DID_REGISTRY_ADDRESS: address, ...more }), 'contracts');
+      return findings.filter((text) => text.includes('DID_REGISTRY_ADDRESS'));
+    };
+    const opens = `opens, for names and DIDs of others, at ${new Date(Number(until) * 1000).toISOString()}`;
+    const given = { REGISTRY_LEGACY_UNTIL: `${until}` };
+    expect(await toldOf(open.address)).toEqual([]);
+    expect(await toldOf(registry, given)).toEqual([`ok DID_REGISTRY_ADDRESS ${opens}`]);
+    expect(await toldOf(registry)).toEqual([`warn DID_REGISTRY_ADDRESS ${opens}, and REGISTRY_LEGACY_UNTIL is unset`]);
+    expect(await toldOf(registry, { REGISTRY_LEGACY_UNTIL: `${until + 1n}` })).toEqual([
+      `fail DID_REGISTRY_ADDRESS ${opens}, not at REGISTRY_LEGACY_UNTIL`,
+    ]);
+    // The same code at another address, that came into being later.
+    await nextBlockAt(chain.rpc, until);
+    await chain.rpc('evm_mine', []);
+    const late = `0x${'1a'.repeat(20)}`;
+    await chain.rpc('anvil_setCode', [late, await chain.rpc('eth_getCode', [registry, 'latest'])]);
+    await chain.rpc('evm_mine', []);
+    expect(await toldOf(late, given)).toEqual(['fail DID_REGISTRY_ADDRESS was deployed after it opened']);
+  });
+
+  test('with what is at 0x100: nothing, the precompile, or what takes a wrong signature (L10)', async () => {
+    const { accountFactory: factory } = await deployContracts(chain.rpc);
+    const toldOf = async () => {
+      const findings = told(await check({ ...ONLY_OURS, HYPERAUTH_FACTORY_ADDRESS: factory }), 'accounts');
+      return findings.filter((text) => /0x100|precompile/.test(text));
+    };
+    const precompile = '0x0000000000000000000000000000000000000100';
+    expect(await toldOf()).toEqual([]);
+    const without = await startChain({ hardfork: 'prague' });
+    try {
+      const vars = { ...ONLY_OURS, RPC_URL: without.url, HYPERAUTH_FACTORY_ADDRESS: factory };
+      await deployContracts(without.rpc);
+      const toldThere = async () => told(await check(vars), 'accounts').filter((text) => /0x100|precompile/.test(text));
+      expect(await toldThere()).toEqual([expect.stringMatching(/^warn the chain has no precompile for P-256/)]);
+      await without.rpc('anvil_setCode', [precompile, '0x600160005260206000f3']);
+      expect(await toldThere()).toEqual(['fail what is at 0x100 on this chain takes a wrong P-256 signature']);
+    } finally {
+      await without.stop();
+    }
   });
 
   test('with an EntryPoint that /pay does not know', async () => {

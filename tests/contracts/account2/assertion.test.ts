@@ -25,7 +25,10 @@ test(`of ${RUNS} assertions, good and changed, both take the same ones`, () => {
   const found = { taken: 0, refused: 0 };
   manyTimes(RUNS, (draw) => {
     const challenge = draw.bytes(WORD);
-    const ceremony = { flags: draw.below(2) ? 0x1d : draw.below(256), clientData: draw.below(2) ? {} : { more: 'challenge' } };
+    const ceremony = {
+      flags: draw.below(2) ? 0x1d : draw.below(256),
+      clientData: draw.below(2) ? {} : { more: 'challenge' },
+    };
     const assertion = Hex.toBytes(encodeAssertion(passkey.assert(challenge, ceremony)));
     const changed = change(draw, assertion);
     const [own, theirs] = [answer('own', challenge, changed), answer('openZeppelin', challenge, changed)];
