@@ -119,7 +119,8 @@ test('a database that another process keeps locked is 503 as well, and loses not
   expect([reply.status, reply.body.error]).toEqual([503, 'database_unavailable']);
   other.send('go');
   expect(await other.line()).toBe('free');
-  const again = await t.from('203.0.113.7').call('POST /api/sessions', { handle: 'alice', did });
-  expect(again.status).toBe(200);
+  // The end of the other's connection may keep it locked for a moment more: the vault waits on the test's clock.
+  const again = t.from('203.0.113.7').call('POST /api/sessions', { handle: 'alice', did });
+  expect((await whileTimePasses(t.clock, again)).status).toBe(200);
   expect((await t.call('GET /api/sessions/status')).body.total_registrations).toBe(2);
 });
