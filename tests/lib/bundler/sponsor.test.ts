@@ -185,7 +185,9 @@ describe.each([1, 2] as const)('what an account of kind %i is sponsored for with
       const params = [wallet.toRpc(await wallet.signOperation(chain.rpc, account, draft)), contracts.entryPoint];
       const sent = { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation', params };
       expect((await t.call('POST /api/bundler', sent)).body.result).toMatch(/^0x/);
-      expect((await ask(t, account, { nonce, calls: [], prices: raised(prices) })).error).toBeUndefined();
+      // Asked for again: each block until then has lowered the base fee, and the price bound with it.
+      const now = await offered(t);
+      expect((await ask(t, account, { nonce, calls: [], prices: now })).error).toBeUndefined();
       await chain.rpc('evm_setAutomine', [true]);
       await chain.rpc('anvil_mine', ['0x2']);
     },
