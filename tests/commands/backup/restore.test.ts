@@ -56,7 +56,8 @@ function addPeople(path: string, count: number): void {
 }
 
 function peopleIn(path: string): number {
-  const database = new Database(path, { readonly: true });
+  // As the next start opens it: of a restore that was killed it may have to take back what was half written.
+  const database = new Database(path, { readwrite: true });
   const [row] = database.query('SELECT count(*) FROM verifications').values();
   expect(database.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
   database.close();
