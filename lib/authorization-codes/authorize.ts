@@ -6,7 +6,6 @@ import { sha256Digest } from '../base/hmac.ts';
 import { ownPlace } from '../identity/ceremony.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
 import type { Assertion } from '../identity/passkey.ts';
-import { signerKeys } from '../identity/signer-keys.ts';
 import type { Platform } from '../platform.ts';
 import { PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
@@ -117,6 +116,8 @@ async function bySignature(
   const lines = authorizationLines(config.registrarDid, request.request);
   const { challenge, signCount, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
   const { credentialId } = request;
+  // Loaded here: it makes the tables of a curve.
+  const { signerKeys } = await import('../identity/signer-keys.ts');
   const found = await findSigner(ctx, { credentialId, account, keys: signerKeys(assertion) });
   if (found === 'none') throw new VaultError('not_found', { hint: UNKNOWN });
   if (found === 'not_signed') throw proofInvalid('signature', config);
