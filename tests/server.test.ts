@@ -87,7 +87,7 @@ describe('the one file', () => {
       ['es', 'Su cuenta'],
     ]) {
       const answer = await fetch(`${program.url}/words/account.json?lang=${lang}`);
-      expect(((await answer.json()) as { words: Record<string, string> }).words['Your account']).toBe(title as string);
+      expect(((await answer.json()) as { words: Record<string, string> }).words['page']).toBe(title as string);
     }
     expect(await program.stop()).toBe(0);
   });

@@ -41,14 +41,14 @@ describe('vault doctor, of what people see', () => {
       at('de/mail.json'),
       JSON.stringify({ support: 'Hilfe: {phone}', 'code.entre': 'Hier', 'code.ignore': 'Nein' }),
     );
-    writeFileSync(at('pt-BR/pay.json'), JSON.stringify({ Pay: 'Pagar', Paye: 'Pagar' }));
+    writeFileSync(at('pt-BR/pay.json'), JSON.stringify({ cancel: 'Cancelar', cancell: 'Cancelar' }));
     expect(await check({ WORDS_DIR: folder.path })).toEqual([
-      'warn texts of WORDS_DIR that are not used: mail.json, de: support; mail.json, de: code.entre; pay.json, pt-BR: Paye',
+      'warn texts of WORDS_DIR that are not used: mail.json, de: support; mail.json, de: code.entre; pay.json, pt-BR: cancell',
     ]);
     writeFileSync(at('de/mail.json'), JSON.stringify({ support: 'Hilfe: {support}' }));
     writeFileSync(
       at('pt-BR/pay.json'),
-      JSON.stringify({ Pay: 'Pagar', 'Pay {sum} to {payee}': 'Pagar {sum} a {payee}' }),
+      JSON.stringify({ cancel: 'Cancelar', 'review.pay_sum': 'Pagar {sum} a {payee}' }),
     );
     expect(await check({ WORDS_DIR: folder.path })).toEqual(['ok all texts of WORDS_DIR are used']);
   });

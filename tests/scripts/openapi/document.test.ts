@@ -116,6 +116,7 @@ const IN_JSON_RPC: readonly ErrorCode[] = [
   'invalid_request',
   'method_refused',
   'parse_error',
+  'sender_not_served',
   'sponsor_limit_reached',
   'sponsorship_refused',
 ];
