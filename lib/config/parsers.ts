@@ -1,4 +1,4 @@
-import { fromEther, fromGwei } from '../base/ethereum.ts';
+import { fromEther, fromGwei } from 'ox/Value';
 import { isObject, parseJson } from '../base/json.ts';
 import { normalIdentifier } from '../identity/identifier.ts';
 import type { Parser } from './setting.ts';

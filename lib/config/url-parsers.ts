@@ -1,5 +1,5 @@
 import type { Address } from 'ox/Address';
-import { checksum } from '../base/ethereum.ts';
+import { checksum } from 'ox/Address';
 import { type Cidr, isLoopback, parseCidr, parseIp } from '../base/ip.ts';
 import { isPublicHost } from '../base/public-address.ts';
 import { listOf, parsed } from './parsers.ts';

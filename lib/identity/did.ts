@@ -1,5 +1,5 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { toHex, utf8 } from '../base/bytes.ts';
-import { keccak_256 } from '../base/ethereum.ts';
 
 /** The longest DID, in UTF-16 code units. */
 export const DID_CHARS_MAX = 2048;
