@@ -98,7 +98,7 @@ export async function until<T>(what: string, look: () => T | undefined | Promise
 
 /** The code in the next mail that brings one to the address. */
 export async function codeFrom({ mail }: PhoneWorld, email: string): Promise<string> {
-  const isCode = ({ to, subject }: Mail) => to.includes(email) && subject.startsWith('Your code');
+  const isCode = ({ to, subject }: Mail) => to.includes(email) && /\byour code\b/i.test(subject);
   const [code] = /\b\d{6}\b/.exec((await mail.waitFor(isCode, WAIT_MS)).text) ?? [];
   if (code === undefined) throw new Error('a mail without a code');
   return code;
