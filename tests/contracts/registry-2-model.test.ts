@@ -9,7 +9,7 @@ import { SEED } from '../support/seed.ts';
 // The registry's byte code beside a model of it, through random calls of a seed; and the events by themselves, as an
 // index reads them, beside the views.
 
-const STEPS = isLong ? 1_000_000 : 8_000;
+const STEPS = isLong ? 100_000 : 8_000;
 /** So often the views are compared. */
 const VIEWS_EVERY = 100;
 /** One history is this long: by then most DIDs have ended, and another world begins. */
