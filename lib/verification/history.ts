@@ -1,5 +1,6 @@
 import { isoTime } from '../base/clock.ts';
-import { numberOf, type Row, type Statement, type Store } from '../db/database.ts';
+import { numberOf, type Row, type Store } from '../db/database.ts';
+import { selectHistory } from './history-store.ts';
 
 /** Codes of one identifier that are shown. */
 const CODES_SHOWN_MAX = 20;
@@ -40,16 +41,4 @@ function shownCode(row: Row): ShownCode {
 function timeOf(row: Row | undefined, column: string): string | null {
   const at = row && numberOf(row, column);
   return at === undefined || at === null ? null : isoTime(at);
-}
-
-/** The newest codes of an identifier, and in each row when it was last verified; one row without a code if it was. */
-function selectHistory(identifier: string, most: number): Statement {
-  return {
-    sql: `SELECT verified_at, seq, sent_at, expires_at, attempts, delivery, consumed_at
-      FROM (SELECT :identifier AS identifier)
-      LEFT JOIN verifications USING (identifier)
-      LEFT JOIN (SELECT * FROM codes WHERE identifier = :identifier ORDER BY seq DESC LIMIT :most) USING (identifier)
-      ORDER BY seq DESC`,
-    args: { identifier, most },
-  };
 }

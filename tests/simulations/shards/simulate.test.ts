@@ -39,7 +39,9 @@ const FOUND: Readonly<Record<Plant, RegExp>> = {
 
 describe('a planted fault is found', () => {
   test.each(Object.entries(PLANTS) as [Plant, string][])('%s: %s', (plant) => {
-    const { violations } = simulate({ registrations: WITH_PLANT, seed: SEED, plant });
-    expect(violations.filter(({ kind }) => FOUND[plant].test(kind))).not.toEqual([]);
+    // In one run of a few the fault may never meet the moment at which it hurts.
+    const finds = (seed: number) =>
+      simulate({ registrations: WITH_PLANT, seed, plant }).violations.some(({ kind }) => FOUND[plant].test(kind));
+    expect(Array.from({ length: 10 }, (_, n) => SEED + n).some(finds)).toBe(true);
   });
 });
