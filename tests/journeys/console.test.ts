@@ -673,13 +673,14 @@ if (chromium) {
       await signIn();
       await t.call('POST /api/sessions', { handle: 'bob', did: DID });
       await send('alice');
-      await until(c.ids, (ids) => ids.length === 3);
+      // The use of the secret, the stream's token and the code are of the channel audit.
+      await until(c.ids, (ids) => ids.length === 4);
       await c.view('events');
       await c.page.click('#channels label[data-channel="audit"] input');
       await until(c.ids, (ids) => ids.length === 1);
       expect(await c.text('#events')).toContain('session.created');
       await c.page.click('#channels label[data-channel="audit"] input');
-      await until(c.ids, (ids) => ids.length === 3);
+      await until(c.ids, (ids) => ids.length === 4);
       await c.page.click('#clear');
       await until(c.ids, (ids) => ids.length === 0);
       await send('bob');
