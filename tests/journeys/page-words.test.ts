@@ -149,7 +149,10 @@ if (chromium) {
       await page.keyboard.press('Enter');
       await page.waitForSelector('#code-form:not([hidden])');
       expect(mails.map(({ subject, from }) => [subject, from])).toEqual([
-        ['Votre code pour Tea House\u00a0: valable 90\u00a0secondes', '"Tea House" <codes@example.net>'],
+        [
+          'Récupérer votre compte chez Tea House\u00a0: votre code, valable 90\u00a0secondes',
+          '"Tea House" <codes@example.net>',
+        ],
       ]);
       expect(mails[0]?.text).toContain('/pass?app=tea&lang=fr#');
       expect(await page.evaluate(async () => (await (await fetch('/pay/config?app=tea')).json()).rpName)).toBe(

@@ -88,6 +88,17 @@ describe('the mail', () => {
     expect(codeMessage(notice, await letterheadOf(language, { name: 'Tea House' })).subject).toBe(subject);
   });
 
+  test.each([
+    ['recovery', 'Récupérer votre compte chez Tea House\u00a0: votre code, valable 90\u00a0secondes'],
+    ['credential', 'Présenter votre adresse ailleurs\u00a0: votre code de Tea House, valable 90\u00a0secondes'],
+  ] as const)(
+    'to %s has its own subject in French, with a no-break space before the colon',
+    async (purpose, subject) => {
+      const french = await letterheadOf('fr', { name: 'Tea House' });
+      expect(codeMessage({ ...notice, purpose }, french).subject).toBe(subject);
+    },
+  );
+
   test('ends its text in the origin-bound line, of the host and not of the brand', async () => {
     expect(codeMessage(notice, head).text).toEndWith('\n\n@vault.example.com #042137\n');
     const tea = await letterheadOf('de', { name: 'tea.example', support: 'help@tea.example' });
