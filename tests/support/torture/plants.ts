@@ -199,6 +199,12 @@ export const PLANTS: readonly Plant[] = [
     violates: 'it recovers without a human',
     world: 'two',
     only: ['a clock jumps by hours'],
-    edits: [{ file: 'lib/background.ts', find: ', DELIVERIES];', replace: '];' }],
+    edits: [
+      {
+        file: 'lib/background.ts',
+        find: '...queues.map(',
+        replace: '...queues.filter((queue) => queue !== DELIVERIES).map(',
+      },
+    ],
   },
 ];
