@@ -17,6 +17,7 @@ import {
   timeNow,
   ZERO,
 } from '../support/registries.ts';
+import { until } from '../support/until.ts';
 
 // What the review of the chain showed against the second registry (H2, L1 to L6, R18), each attack as it was made.
 
@@ -267,10 +268,10 @@ describe('a contract that is no account (L5)', () => {
     const sent = { from: registrar.address, to: registry2.address, data, gas: '0x1e8480' };
     const hash = await rpc('eth_sendTransaction', [sent]);
     await rpc('anvil_stopImpersonatingAccount', [registrar.address]);
-    const { gasUsed, status } = (await rpc('eth_getTransactionReceipt', [hash])) as {
-      gasUsed: Hex.Hex;
-      status: string;
-    };
+    const { gasUsed, status } = await until(
+      'the receipt',
+      async () => (await rpc('eth_getTransactionReceipt', [hash])) as { gasUsed: Hex.Hex; status: string } | null,
+    );
     expect(status).toBe('0x0');
     expect(Number(gasUsed)).toBeLessThan(380_000);
   });
