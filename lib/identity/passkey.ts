@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concat, equalText, fromBase64, toBase64url } from '../base/bytes.ts';
+import { concat, equalText, fromBase64, fromHex, toBase64url } from '../base/bytes.ts';
 import { badRequest } from '../base/error.ts';
 import { isObject } from '../base/json.ts';
 import { TEXT_CHARS_MAX } from '../constants.ts';
@@ -20,6 +20,17 @@ export interface Assertion {
 export interface P256PublicKey {
   readonly x: Uint8Array;
   readonly y: Uint8Array;
+}
+
+/** A stored key, 0x and x‖y in hex; undefined for any other text. */
+export function publicKeyOf(key: string): P256PublicKey | undefined {
+  const [x, y] = [fromHex(key.slice(2, 66)), fromHex(key.slice(66))];
+  return x && y ? { x, y } : undefined;
+}
+
+/** The coordinates of a stored key as numbers. */
+export function coordinatesOf(key: string): { readonly x: bigint; readonly y: bigint } {
+  return { x: BigInt(key.slice(0, 66)), y: BigInt(`0x${key.slice(66)}`) };
 }
 
 /** The assertion in a request's `proof`. Throws 400 `Invalid proof` for any other shape. */

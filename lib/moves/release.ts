@@ -1,8 +1,7 @@
-import { fromHex } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import { letGo, selectChallenged } from '../holders/holders.ts';
 import type { Identifier } from '../identity/identifier.ts';
-import { type Assertion, verifyAssertion } from '../identity/passkey.ts';
+import { type Assertion, publicKeyOf, verifyAssertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { openTouch } from '../registration/touch.ts';
@@ -34,8 +33,8 @@ export async function releaseAddress(ctx: Ctx, { identifier, assertion, nonce }:
   const keys = await readHoldersKeys(ctx, row);
   if (keys === undefined) throw proofInvalid('account', config);
   const judged = keys.map(async (key) => {
-    const [x, y] = [fromHex(key.slice(2, 66)), fromHex(key.slice(66))];
-    return x && y ? verifyAssertion(assertion, challenge, { x, y }) : false;
+    const point = publicKeyOf(key);
+    return point ? verifyAssertion(assertion, challenge, point) : false;
   });
   if (!(await Promise.all(judged)).includes(true)) throw proofInvalid('signature', config);
   const holder = Number(row['holder_id']);

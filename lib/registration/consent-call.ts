@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as AbiParameters from 'ox/AbiParameters';
 import { fromBase64, toHex } from '../base/bytes.ts';
 import type { AccountCreation } from '../chain/account-creation.ts';
-import { type Assertion, rawSignatureOf } from '../identity/passkey.ts';
+import { type Assertion, coordinatesOf, rawSignatureOf } from '../identity/passkey.ts';
 import { NO_HASH } from './challenge.ts';
 import type { SignedProof } from './consent.ts';
 
@@ -37,8 +37,7 @@ export function consentCallData(
       credentialHash: `0x${toHex(keccak_256(fromBase64(credentialId) ?? new Uint8Array()))}`,
       identifierHash: proof.identifierHash,
       expiresAt: BigInt(proof.expiresAt),
-      x: BigInt(proof.key.slice(0, 66)),
-      y: BigInt(`0x${proof.key.slice(66)}`),
+      ...coordinatesOf(proof.key),
       factory: creation.factory as Hex,
       initCode: creation.initCode as Hex,
       assertion,

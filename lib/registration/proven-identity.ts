@@ -6,6 +6,7 @@ import { agreed, readCommonHead } from '../chain/witness.ts';
 import type { Row } from '../db/database.ts';
 import { didHash } from '../identity/did.ts';
 import type { Channel } from '../identity/identifier.ts';
+import { coordinatesOf } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import type { KeyNotes } from './look-notes.ts';
 import { type DidRecord, findDid, findOwnedDid } from './lookup.ts';
@@ -42,10 +43,12 @@ export async function readIdentity(
 ): Promise<ProvenIdentity | undefined> {
   const isOwn = key !== '';
   const [record, rows] = await Promise.all([
-    (isOwn ? findDid(ctx, { credentialId, key: pairOf(key) }) : findOwnedDid(ctx, { did, account })).catch((error) => {
-      if (error instanceof VaultError && error.code === 'not_found') return undefined;
-      throw error;
-    }),
+    (isOwn ? findDid(ctx, { credentialId, key: coordinatesOf(key) }) : findOwnedDid(ctx, { did, account })).catch(
+      (error) => {
+        if (error instanceof VaultError && error.code === 'not_found') return undefined;
+        throw error;
+      },
+    ),
     ctx.db.read(selectHeldIdentifiers({ did, credentialId: isOwn ? credentialId : null, channel })),
   ]);
   if (record?.did !== did) return undefined;
@@ -69,10 +72,6 @@ async function readLeads(ctx: Ctx, did: string, rows: readonly Row[]): Promise<R
   );
   if (leads.some(({ isTold }) => !isTold)) throw rpcError('the registry does not say where an alias leads');
   return new Set(handles.filter((_, i) => leads[i]?.ledTo === own));
-}
-
-function pairOf(key: string): { readonly x: bigint; readonly y: bigint } {
-  return { x: BigInt(key.slice(0, 66)), y: BigInt(`0x${key.slice(66)}`) };
 }
 
 function heldOf(row: Row): HeldIdentifier {

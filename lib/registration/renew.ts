@@ -1,5 +1,5 @@
-import { fromHex } from '../base/bytes.ts';
 import { withRow } from '../db/row-lock.ts';
+import { publicKeyOf } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import type { Authorization, RegistrationSubject } from './claim.ts';
 import { readOpenKeys } from './open-keys.ts';
@@ -48,8 +48,8 @@ export async function openRenewal(
   const keys = (await readOpenKeys(ctx, { did, account, isConfirmed: true })) ?? [holder.proofKey ?? ''];
   const expected = expectedOf(ctx, request, account);
   for (const proofKey of keys) {
-    const [x, y] = [fromHex(proofKey.slice(2, 66)), fromHex(proofKey.slice(66))];
-    const isSigned = x && y && (await verifyProof(opened, expected, { x, y })) === undefined;
+    const point = publicKeyOf(proofKey);
+    const isSigned = point && (await verifyProof(opened, expected, point)) === undefined;
     if (isSigned) return { holder, proof: proofText(opened), proofKey };
   }
   throw proofInvalid('signature', ctx.config);

@@ -3,6 +3,7 @@ import type { AccountKind } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
 import { factoryOf } from '../chain/account-factory.ts';
 import type { Row } from '../db/database.ts';
+import { coordinatesOf } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { type OwnedDid, readOpenKeys } from './open-keys.ts';
 import { demandOpen, isOwnDid, keyGone, labelError } from './own-did.ts';
@@ -94,7 +95,7 @@ async function accountsOf(
   const predicted = await Promise.all(
     keys.flatMap((key) =>
       kinds.map(async (kind) => {
-        const of = { x: BigInt(key.slice(0, 66)), y: BigInt(`0x${key.slice(66)}`), salt: 0n };
+        const of = { ...coordinatesOf(key), salt: 0n };
         return { account: (await predict(of, kind)).toLowerCase(), firstKeys: [key] };
       }),
     ),
