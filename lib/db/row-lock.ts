@@ -72,6 +72,11 @@ export function admit(fence: Fence, now: number, { sql, args }: Condition): Stat
 export const IS_ADMITTED = `EXISTS (SELECT 1 FROM identifier_rows WHERE key = :lock_key AND fence = :lock_fence
   AND admitted = fence)`;
 
+/** The same as a condition, for the WHERE of the work's statements. */
+export function admitted({ key, fence }: Fence): Condition {
+  return { sql: IS_ADMITTED, args: { lock_key: key, lock_fence: fence } };
+}
+
 /** Removes free rows whose fence the clock has passed, so that a recreated row still gets a greater one. */
 export function sweepRows(now: number): Statement {
   return {

@@ -2,7 +2,7 @@ import { type AdmissionTerms, admissionArgs, MAY_REGISTER, spendInvite } from '.
 import { ALIAS_LEADS_ELSEWHERE, ALIAS_LEADS_HERE } from '../aliases/aliases.ts';
 import { DAY_MS } from '../base/clock.ts';
 import { argsIn, fewerThan, type Statement, type Value } from '../db/database.ts';
-import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
+import { admit, admitted, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
 import { emitEvents } from '../events/emit.ts';
 import {
   type AccountKeys,
@@ -61,7 +61,7 @@ export interface NewClaim extends RegistrationClaim {
  * selects what refused. A claim never changes what another one holds: that waits for its final block.
  */
 export function insertClaim(claim: NewClaim, fence: Fence, also: readonly Statement[] = []): readonly Statement[] {
-  const args = { ...claimArgs(claim), lock_key: fence.key, lock_fence: fence.fence };
+  const args = { ...claimArgs(claim), ...admitted(fence).args };
   const change = (sql: string) => ({ sql, args: argsIn(args, sql) });
   const { attestation, relay, admission, share, now } = claim;
   const counts = countsOf(claim);

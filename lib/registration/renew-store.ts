@@ -1,5 +1,5 @@
 import type { Statement } from '../db/database.ts';
-import { admit, type Fence, IS_ADMITTED } from '../db/row-lock.ts';
+import { admit, admitted, type Fence } from '../db/row-lock.ts';
 import { settleHolders, withdrawChallengers } from '../holders/holders.ts';
 import { spendAttestation } from '../verification/attestation.ts';
 import type { Authorization } from './claim.ts';
@@ -20,20 +20,19 @@ export function renewClaim(
   now: number,
 ): readonly Statement[] {
   const { signature } = attestation;
-  const lock = { lock_key: fence.key, lock_fence: fence.fence };
-  const admitted = { sql: IS_ADMITTED, args: lock };
+  const condition = admitted(fence);
   return [
     admit(fence, now, {
       sql: `EXISTS (SELECT 1 FROM registrations WHERE id = :id AND holds = 1)
         AND NOT EXISTS (SELECT 1 FROM attestation_uses WHERE signature = :signature)`,
       args: { id, signature },
     }),
-    spendAttestation(attestation, admitted),
-    ...withdrawChallengers(identifier, now, admitted),
+    spendAttestation(attestation, condition),
+    ...withdrawChallengers(identifier, now, condition),
     {
       sql: `UPDATE registrations SET proof = :proof, proof_key = :proof_key, registered_at = :now
-        WHERE id = :id AND ${IS_ADMITTED}`,
-      args: { ...lock, id, proof, proof_key: proofKey, now },
+        WHERE id = :id AND ${condition.sql}`,
+      args: { ...condition.args, id, proof, proof_key: proofKey, now },
     },
     ...settleHolders({ sql: `id = :id`, args: { id } }, now),
   ];
@@ -41,8 +40,5 @@ export function renewClaim(
 
 /** For the batch that writes a claim by another passkey of the holder's account: it ends what others claim. */
 export function endOthers(identifier: string, fence: Fence, now: number): readonly Statement[] {
-  return withdrawChallengers(identifier, now, {
-    sql: IS_ADMITTED,
-    args: { lock_key: fence.key, lock_fence: fence.fence },
-  });
+  return withdrawChallengers(identifier, now, admitted(fence));
 }
