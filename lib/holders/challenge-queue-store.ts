@@ -9,6 +9,7 @@ import {
   type ChallengeEnd,
   type Challenger,
   endChallenge,
+  HOLDER,
   HOLDERS_APP,
   isSlow,
   loseAddress,
@@ -42,8 +43,9 @@ export function selectUnopened(limit: number): Statement {
   };
 }
 
-/** True while claims of the DID wait for the address. */
-const WAITING = `EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND did = :did AND waits = ${WAITS})`;
+/** The claims of the DID that wait for the address. */
+const OWN = `identifier = :identifier AND did = :did AND waits = ${WAITS}`;
+const WAITING = `EXISTS (SELECT 1 FROM registrations WHERE ${OWN})`;
 const OTHERS = `identifier = :identifier AND did <> :did AND waits = ${WAITS}`;
 
 /**
@@ -54,12 +56,11 @@ export function openChallenge({ identifier, did }: Challenger, now: number): rea
   const args = { identifier, did, now };
   const isLate = `EXISTS (SELECT 1 FROM challenges WHERE ${STANDING} AND did <> :did)
     AND (SELECT max(id) FROM registrations WHERE ${OTHERS})
-      > (SELECT max(id) FROM registrations WHERE identifier = :identifier AND did = :did AND waits = ${WAITS})`;
-  const own = `identifier = :identifier AND did = :did AND waits = ${WAITS}`;
+      > (SELECT max(id) FROM registrations WHERE ${OWN})`;
   const isFull = `coalesce(${REPLACED_UNTIL}, 0) > :now`;
   return [
-    ...loseAddress(`${own} AND ${isLate}`, 'replaced', args),
-    ...loseAddress(`${own} AND ${isFull}`, 'identifier_taken', args),
+    ...loseAddress(`${OWN} AND ${isLate}`, 'replaced', args),
+    ...loseAddress(`${OWN} AND ${isFull}`, 'identifier_taken', args),
     ...loseAddress(`${OTHERS} AND ${WAITING}`, 'replaced', args),
     ...endChallenge({ sql: `${STANDING} AND did <> :did AND ${WAITING}`, args }, 'replaced', now),
     {
@@ -73,9 +74,7 @@ export function openChallenge({ identifier, did }: Challenger, now: number): rea
 /** A challenge that stands, with the address's holder and the newest claim that waits; null where there is none. */
 export function selectChallenge(id: number): Statement {
   return {
-    sql: `SELECT challenges.*, holder.id AS holder_id, holder.did AS holder_did, holder.controller AS holder_controller,
-        holder.controller_key AS holder_key, holder.proof_key AS holder_proof_key,
-        ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
+    sql: `SELECT challenges.*, ${HOLDER}, ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
         claim.proof_key AS claim_key
       FROM challenges LEFT JOIN registrations AS holder ON holder.identifier = challenges.identifier AND holder.holds = 1
       LEFT JOIN registrations AS claim ON claim.id = (SELECT max(id) FROM registrations AS mine

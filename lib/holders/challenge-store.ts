@@ -34,6 +34,10 @@ export const isChallengerOf = (one: string, holder: string) => `(${one}.identifi
   AND ${one}.status <> 'failed' AND ${one}.lost IS NULL AND ${one}.proof IS NOT NULL AND ${one}.channel <> 'handle'
   AND ${one}.id > ${holder}.id AND ${one}.did <> ${holder}.did AND ${holder}.holds = 1 AND ${isSlow(holder)})`;
 
+/** SQL: the columns of `holder` by which its account is asked. */
+export const HOLDER = `holder.id AS holder_id, holder.did AS holder_did, holder.controller AS holder_controller,
+  holder.controller_key AS holder_key, holder.proof_key AS holder_proof_key`;
+
 /** SQL: a challenge of `:identifier` that stands. */
 export const STANDING = `identifier = :identifier AND ended_at IS NULL`;
 const COUNTED = (by: ChallengeEnd, since: string) =>
@@ -133,10 +137,7 @@ export function withdrawWaiting({ identifier, did }: Challenger, now: number): r
  */
 export function selectChallenged(identifier: string): Statement {
   return {
-    sql: `SELECT claim.did, claim.final, holder.id AS holder_id, holder.did AS holder_did,
-        holder.controller AS holder_controller, holder.controller_key AS holder_key,
-        holder.proof_key AS holder_proof_key
-      FROM registrations AS holder JOIN registrations AS claim ON claim.identifier = holder.identifier
+    sql: `SELECT claim.did, claim.final, ${HOLDER} FROM registrations AS holder JOIN registrations AS claim ON claim.identifier = holder.identifier
       WHERE holder.identifier = :identifier AND holder.holds = 1 AND claim.waits <> ${MAY_TAKE}
         AND ${isChallengerOf('claim', 'holder')} ORDER BY claim.waits DESC, claim.id DESC LIMIT 1`,
     args: { identifier },
