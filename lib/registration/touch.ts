@@ -41,7 +41,6 @@ export interface OpenedTouch {
   /** The 32 bytes that were signed. */
   readonly challenge: Uint8Array;
   readonly signCount: number;
-  readonly askedAt: number;
   readonly endsAt: number;
 }
 
@@ -59,7 +58,7 @@ export function openTouch({ config, keys, clock }: Ctx, { lines, request, nonce,
   // The clock of the process that made it may be ahead of this one's.
   if (askedAt === undefined || now < askedAt - PROOF_SKEW_MS || now >= askedAt + NONCE_LIFE_MS)
     throw proofInvalid('nonce', config);
-  return { challenge, signCount: ceremony.signCount, askedAt, endsAt: askedAt + NONCE_LIFE_MS };
+  return { challenge, signCount: ceremony.signCount, endsAt: askedAt + NONCE_LIFE_MS };
 }
 
 /** When a nonce was made for the request; undefined for any other text. */

@@ -41,13 +41,8 @@ export function deleteOperator(name: string): Statement {
   return { sql: 'DELETE FROM operators WHERE name = :name', args: { name } };
 }
 
-/** Ends the tokens of all. */
-export function deleteOperators(): Statement {
-  return { sql: 'DELETE FROM operators', args: {} };
-}
-
-/** The same where a condition holds. */
-export function deleteOperatorsWhen({ sql, args }: Condition): Statement {
+/** Ends the tokens of all, where a condition is given if it holds. */
+export function deleteOperators({ sql, args }: Condition = { sql: 'true', args: {} }): Statement {
   return { sql: `DELETE FROM operators WHERE ${sql}`, args };
 }
 

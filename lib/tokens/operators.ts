@@ -12,7 +12,6 @@ import { consoleIdentity } from './console-token.ts';
 import {
   deleteOperator,
   deleteOperators,
-  deleteOperatorsWhen,
   insertOperator,
   type Operator,
   type OperatorRole,
@@ -108,7 +107,7 @@ export async function revokeOperators({ clock, db }: Ctx): Promise<number> {
 /** Ends the tokens of all operators where a condition holds, because a key of the vault was replaced. */
 export function endOperators(when: Condition, at: number): readonly Statement[] {
   const event = eventOf('operator.all_revoked', { app: DEFAULT_APP, at }, { reason: 'key' });
-  return [deleteOperatorsWhen(when), emitEvent(event, { ifChanged: true })];
+  return [deleteOperators(when), emitEvent(event, { ifChanged: true })];
 }
 
 /** Who calls by a token; or why it does not serve, where the vault has signed it. */
