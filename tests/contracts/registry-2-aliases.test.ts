@@ -1,25 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Hex } from 'ox';
-import { startChain } from '../../scripts/dev-stack/chain.ts';
-import {
-  commitment,
-  deployBoth,
-  freshHash,
-  nextBlockAfter,
-  nextBlockAt,
-  pkhHash,
-  stranger as strangerOn,
-  timeNow,
-  ZERO,
-} from '../support/registries.ts';
+import { commitment, freshHash, nextBlockAt, pkhHash, startRegistries, timeNow, ZERO } from '../support/registries.ts';
 
-const { rpc, stop } = await startChain();
+const { rpc, stop, stranger, later, registry2 } = await startRegistries();
 afterAll(stop);
-const { registry2 } = await deployBoth(rpc);
 const MINUTE = 60n;
 const DAY = 86_400n;
-const stranger = () => strangerOn(rpc);
-const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
 
 describe('an alias', () => {
   /** A controller with an active DID. */

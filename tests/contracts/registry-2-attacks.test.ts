@@ -1,31 +1,18 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { Hex } from 'ox';
-import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
-import {
-  commitment,
-  deployBoth,
-  freshHash,
-  nextBlockAfter,
-  pkhHash,
-  stranger as strangerOn,
-  timeNow,
-  ZERO,
-} from '../support/registries.ts';
+import { commitment, freshHash, pkhHash, startRegistries, timeNow, ZERO } from '../support/registries.ts';
 
 // What M7 of the review showed against the first registry, each attack as it was made, on both: what it gains there, and
 // that it gains nothing on the second.
 
-const { rpc, stop } = await startChain();
+const { rpc, stop, stranger, later, registry1, registry2, factory1 } = await startRegistries();
 afterAll(stop);
-const { registry1, registry2, factory1 } = await deployBoth(rpc);
 const REGISTRIES = [
   ['the first registry', registry1, 1],
   ['the second registry', registry2, 2],
 ] as const;
 const DAY = 86_400n;
-const stranger = () => strangerOn(rpc);
-const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
 
 describe.each(REGISTRIES)('%s', (_, registry, edition) => {
   test('squatting the did:pkh of somebody', async () => {

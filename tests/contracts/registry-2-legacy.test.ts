@@ -1,23 +1,19 @@
 import { afterAll, expect, test } from 'bun:test';
-import { startChain } from '../../scripts/dev-stack/chain.ts';
 import {
-  deployBoth,
   freshHash,
   NOBODY,
   nextBlockAt,
   openRegistry,
   pkhHash,
-  stranger as strangerOn,
+  startRegistries,
   timeNow,
   ZERO,
 } from '../support/registries.ts';
 
 // A registry that follows the first one: what that gave out is not up for grabs on the day of the change.
 
-const { rpc, stop } = await startChain();
+const { rpc, stop, stranger, registry1, deploy } = await startRegistries();
 afterAll(stop);
-const { registry1, deploy } = await deployBoth(rpc);
-const stranger = () => strangerOn(rpc);
 /** One that has just opened: another owner is another address. */
 async function follow(first = registry1.address) {
   const until = (await timeNow(rpc)) + 60n;

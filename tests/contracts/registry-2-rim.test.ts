@@ -1,19 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { type Address, Hash, Hex } from 'ox';
-import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Account, devAccount } from '../../scripts/dev-stack/wallet.ts';
 import {
   accountOf,
   commitment,
   consentFor,
-  deployBoth,
   freshHash,
   keyOf,
   NOBODY,
-  nextBlockAfter,
   openRegistry,
   pkhHash,
-  stranger as strangerOn,
+  startRegistries,
   timeNow,
   ZERO,
 } from '../support/registries.ts';
@@ -21,13 +18,10 @@ import { until } from '../support/until.ts';
 
 // What the review of the chain showed against the second registry (H2, L1 to L6, R18), each attack as it was made.
 
-const { rpc, stop } = await startChain();
+const { rpc, stop, stranger, later, registry1, registry2, factory1, factory2, deploy } = await startRegistries();
 afterAll(stop);
-const { registry1, registry2, factory1, factory2, deploy } = await deployBoth(rpc);
 const [owner, registrar] = [devAccount('owner'), devAccount('registrar')];
 const DAY = 86_400n;
-const stranger = () => strangerOn(rpc);
-const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
 const rest = async (seconds: bigint) => {
   await later(seconds);
   await rpc('evm_mine', []);

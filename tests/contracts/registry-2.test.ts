@@ -1,21 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { Hash, Hex } from 'ox';
-import { startChain } from '../../scripts/dev-stack/chain.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import {
-  accountOf,
-  deployBoth,
-  freshHash,
-  pkhHash,
-  type Registry,
-  stranger as strangerOn,
-  ZERO,
-} from '../support/registries.ts';
+import { accountOf, freshHash, pkhHash, type Registry, startRegistries, ZERO } from '../support/registries.ts';
 
-const { rpc, stop } = await startChain();
+const { rpc, stop, stranger, registry1, registry2, factory2 } = await startRegistries();
 afterAll(stop);
-const { registry1, registry2, factory2 } = await deployBoth(rpc);
-const stranger = () => strangerOn(rpc);
 describe('a DID', () => {
   test('in lower case is its address’s too; in other capitals it is a label', async () => {
     const [alice, mallory] = [await stranger(), await stranger()];

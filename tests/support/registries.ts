@@ -14,7 +14,7 @@ import {
 import { accountFactory2Abi, accountFactoryAbi, didRegistry2Abi, didRegistryAbi } from '../../contracts/abi.ts';
 import { registrationChallenge } from '../../lib/registration/challenge.ts';
 import { compileContracts } from '../../scripts/contracts.ts';
-import type { ChainRpc } from '../../scripts/dev-stack/chain.ts';
+import { type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
 import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../scripts/dev-stack/entrypoints.ts';
 import { type Ceremony, createPasskey, type Passkey } from '../../scripts/dev-stack/passkey.ts';
@@ -105,6 +105,14 @@ export async function deployBoth(rpc: ChainRpc) {
     registry2: openRegistry(rpc, await deploy('DIDRegistry2', owner, registrar, factory1, NOBODY, 0), 2),
     deploy,
   };
+}
+
+/** A chain of its own with both editions, and who and when there; the file's `afterAll` stops it. */
+export async function startRegistries() {
+  const { rpc, stop } = await startChain();
+  const world = await deployBoth(rpc);
+  const later = (seconds: bigint) => nextBlockAfter(rpc, seconds);
+  return { rpc, stop, ...world, stranger: () => stranger(rpc), later };
 }
 
 /** A wallet with money and no history. */
