@@ -4,7 +4,7 @@ import { startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import { OPERATOR } from '../support/events.ts';
 import { createPasskey } from '../support/passkey.ts';
-import { APPS_VARS, appRequest, BOOKS, newcomer, register, signFor, signIn, TEA } from '../support/sign-ups.ts';
+import { APPS_VARS, appRequest, BOOKS, newcomer, registerNewcomer, signFor, signIn, TEA } from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const chain = await startRelayChain({ startsAt: testClock().now() });
@@ -17,13 +17,7 @@ const open = async (vars = {}) => {
 beforeEach(() => open());
 afterEach(() => t.stop());
 
-const registered = async () => {
-  const one = await newcomer(chain, t);
-  const { status, body } = await register(t, one.body);
-  expect([status, body.error]).toEqual([200, undefined]);
-  await t.work();
-  return one;
-};
+const registered = () => registerNewcomer(chain, t);
 type Person = Awaited<ReturnType<typeof registered>>;
 
 /** From an address of its own. */

@@ -10,6 +10,7 @@ import {
   exchange,
   newcomer,
   register,
+  registerNewcomer,
   signIn,
   TEA,
 } from '../support/sign-ups.ts';
@@ -24,13 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-const registered = async () => {
-  const one = await newcomer(chain, t);
-  const { status, body } = await register(t, one.body);
-  expect([status, body.error]).toEqual([200, undefined]);
-  await t.work();
-  return one;
-};
+const registered = () => registerNewcomer(chain, t);
 
 describe('GET /register/config', () => {
   test('says what the page needs for an app and its URI', async () => {

@@ -1,4 +1,5 @@
 // Apps whose people sign up at a vault's `/register`: their links, the page's requests, and the exchange of codes.
+import { expect } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Candidate, RelayChain } from './candidates.ts';
 import { createCandidate, prove } from './candidates.ts';
@@ -54,6 +55,15 @@ export async function newcomer(
 /** Registers somebody by the relay; a moment passes wherever the chain takes one. */
 export function register(t: TestVault, body: Readonly<Record<string, unknown>>): Promise<Reply> {
   return whileTimePasses(t.clock, t.call('POST /api/dids', body, { 'X-Vault-App': 'tea' }));
+}
+
+/** Somebody whose registration is made, and final. */
+export async function registerNewcomer(chain: Parameters<typeof newcomer>[0], t: TestVault): Promise<Candidate> {
+  const one = await newcomer(chain, t);
+  const { status, body } = await register(t, one.body);
+  expect([status, body.error]).toEqual([200, undefined]);
+  await t.work();
+  return one;
 }
 
 /** The query of the app's link, as it stands in the address of the page. */
