@@ -30,9 +30,12 @@ function release() {
 
 /** Turns one bit of a file. */
 function flip(name: string, byte: number): void {
-  const bytes = readFileSync(at(name));
+  writeFileSync(at(name), flipped(readFileSync(at(name)), byte));
+}
+
+function flipped(bytes: Buffer, byte: number): Buffer {
   bytes[byte] = (bytes[byte] ?? 0) ^ 1;
-  writeFileSync(at(name), bytes);
+  return bytes;
 }
 
 test('a download of the release is right, by its name or under another', async () => {
@@ -61,8 +64,10 @@ test('a flipped bit is refused: of the download, of the sums, of the signature',
   flip('SHA256SUMS', 5);
   expect(await refusal()).toEqual([1, expect.stringContaining('SHA256SUMS is not what the key')]);
   writeFileSync(at('SHA256SUMS'), sums);
-  // In the second line: the signature itself.
-  flip('SHA256SUMS.minisig', readFileSync(at('SHA256SUMS.minisig'), 'utf8').indexOf('\n') + 40);
+  // In the second line, behind the algorithm and the key's name: the signature itself. It stays base64.
+  const [untrusted, signature = '', ...trusted] = readFileSync(at('SHA256SUMS.minisig'), 'utf8').split('\n');
+  const turned = flipped(Buffer.from(signature, 'base64'), 30).toString('base64');
+  writeFileSync(at('SHA256SUMS.minisig'), [untrusted, turned, ...trusted].join('\n'));
   expect(await refusal()).toEqual([1, expect.stringContaining('SHA256SUMS is not what the key')]);
 });
 
