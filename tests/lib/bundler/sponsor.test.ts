@@ -46,7 +46,9 @@ async function open(bundler: SponsoredBundler): Promise<TestVault> {
   return vault;
 }
 
+/** In a block behind empty ones, so that the market's tip, a median of five blocks, is not one of earlier operations. */
 async function setBaseFee(wei: bigint): Promise<void> {
+  await chain.rpc('anvil_mine', ['0x4']);
   await chain.rpc('anvil_setNextBlockBaseFeePerGas', [Hex.fromNumber(wei)]);
   await chain.rpc('anvil_mine', ['0x1']);
 }
