@@ -61,6 +61,8 @@ const ALL: readonly Route[] = ROUTES;
 const ORDERS: Readonly<Record<string, object>> = {
   '/v1/console/invites': { ok: true },
   '/v1/console/invites/revoke': { ok: true },
+  // `all: true` ends every operator's token: here there is none.
+  '/v1/console/operators/revoke': { ok: true, revoked: 0 },
   // `fresh: true` is what asks for a nonce.
   '/authorize/code': { expires_in: 300 },
 };
