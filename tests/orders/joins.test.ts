@@ -69,18 +69,25 @@ const pair: Pair = {
   async play({ act, play, step, pass, isPaused }) {
     const { account, did, laptop, lost, phone, claim } = made;
     const { pubKeyX, pubKeyY } = phone;
-    const keysOf = async (call: Party['call']): Promise<readonly { readonly x: string }[]> =>
-      (await call(`GET /api/accounts/state?account=${account}`)).body.keys ?? [];
+    /** Asked again while the vault cannot tell: a pause may be longer than it waits for its node. */
+    const keysOf = async ({ ctx, call }: Party): Promise<readonly { readonly x: string }[]> => {
+      const ask = () => call(`GET /api/accounts/state?account=${account}`);
+      let reply = await ask();
+      for (; reply.status === 502; reply = await ask()) await sleep(ctx.clock, POLL_MS);
+      return reply.body.keys ?? [];
+    };
     /** As a wallet does: the change on-chain, then the state, and the vault looks. */
-    const change = async (name: string, { ctx, call }: Party) => {
+    const change = async (name: string, party: Party) => {
+      const { ctx } = party;
       await step(`has the account ${name}`, () => world.chain.change(name));
-      await keysOf(call);
+      await keysOf(party);
       await createLooker()(ctx);
     };
-    const joined = act('phone', async ({ ctx, call }) => {
+    const joined = act('phone', async (party) => {
+      const { ctx, call } = party;
       const left = { id: LINK, pubKeyX, pubKeyY, label: Hex.padLeft('0x', 32) };
       must('the link takes the key', wordOf(await call('POST /api/accounts/joins/keys', left)), 'ok');
-      while (!(await keysOf(call)).some(({ x }) => x === pubKeyX)) await sleep(ctx.clock, POLL_MS);
+      while (!(await keysOf(party)).some(({ x }) => x === pubKeyX)) await sleep(ctx.clock, POLL_MS);
       const reply = await call('POST /api/dids', claim);
       await confirmRegistrations(ctx);
       return reply;
