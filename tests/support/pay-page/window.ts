@@ -188,7 +188,9 @@ function wasmOf(time: WorldTime) {
   return {
     Module: WebAssembly.Module,
     compile,
-    compileStreaming: async (answer: Promise<Response>) => compile(new Uint8Array(await (await answer).arrayBuffer())),
+    // Read from a file, on threads too.
+    compileStreaming: async (answer: Promise<Response>) =>
+      compile(new Uint8Array(await time.during((await answer).arrayBuffer()))),
     async instantiate(given: Uint8Array<ArrayBuffer> | WebAssembly.Module, imports?: WebAssembly.Imports) {
       if (!(given instanceof WebAssembly.Module)) return time.during(instantiate(given, imports));
       for (const one of enclaves.values()) if ((await one).module === given) return (await one).instance;
