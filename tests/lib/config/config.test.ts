@@ -194,6 +194,7 @@ describe('forms', () => {
     ['EMAIL_FROM', 'nobody'],
     ['ALLOW_LOG_DELIVERY', 'maybe'],
     ['EMAIL_CODE_EXPIRY_SECONDS', '0'],
+    ['EMAIL_CODE_EXPIRY_SECONDS', '601'],
     ['RELAY_MIN_BALANCE', '-1'],
     ['RELAY_MAX_FEE_GWEI', '0'],
     ['RELAY_MAX_FEE_GWEI', '1000000'],
