@@ -29,8 +29,3 @@ export function createAdminRule({ adminPort }: Pick<Config, 'adminPort'>, hosts:
 export function isAdminPath(path: string): boolean {
   return /^\/(?:metrics|console|v1\/console)(?:\/|$)/.test(path);
 }
-
-/** Whether no page of another origin may read a path: the operator's API but its stream, whose tokens are for pages. */
-export function isOperatorsOwn(path: string): boolean {
-  return path.startsWith('/v1/console') && path !== '/v1/console/events';
-}

@@ -23,3 +23,12 @@ export function createCheckOrigin(
 function isOwnForm(request: Request, hosts: Hosts): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin' && hosts.isOwn(request);
 }
+
+/**
+ * Whether pages of other origins may read a path. Of the operator's API they read the stream alone, whose tokens are
+ * for pages, and nothing of the authorization endpoint, to which browsers are led (RFC 9700 section 2.6).
+ */
+export function isShared(path: string): boolean {
+  if (path === '/register' || path === '/authorize/code') return false;
+  return !path.startsWith('/v1/console') || path === '/v1/console/events';
+}

@@ -6,11 +6,11 @@ import type { Context } from '../../lib/context.ts';
 import { DEFAULT_APP } from '../../lib/events/catalogue.ts';
 import { recordRefusal } from '../../lib/limits/limit-events.ts';
 import { createReadLimit, createRequestLimit } from '../../lib/limits/limits.ts';
-import { createAdminRule, isAdminPath, isOperatorsOwn } from './admin.ts';
+import { createAdminRule, isAdminPath } from './admin.ts';
 import { createFindClient } from './client-address.ts';
 import { createHosts } from './host.ts';
 import { createMeasure } from './measure.ts';
-import { createCheckOrigin } from './origin.ts';
+import { createCheckOrigin, isShared } from './origin.ts';
 import {
   callerRequestId,
   createRespond,
@@ -75,8 +75,7 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
-    const isShared = !isOperatorsOwn(pathOf(request.url));
-    return respond(reply, requestId, { isHead: request.method === 'HEAD', isShared });
+    return respond(reply, requestId, { isHead: request.method === 'HEAD', isShared: isShared(pathOf(request.url)) });
   };
 }
 

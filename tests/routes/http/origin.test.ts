@@ -49,3 +49,11 @@ test('ALLOWED_ORIGINS: a form of the own pages, whose origin browsers hide, can 
   expect((await form({ 'Sec-Fetch-Site': 'same-origin', Host: 'evil.example' })).status).toBe(403);
   expect((await form({ 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
 });
+
+test('RFC 9700 2.6: no page of another origin reads what the authorization endpoint answers', async () => {
+  for (const line of ['GET /register', 'POST /authorize/code', 'OPTIONS /authorize/code'])
+    for (const Origin of ['https://evil.example', 'https://app.example.com']) {
+      const { headers } = await t.call(line, { request: 'x', fresh: true }, { Origin });
+      expect([line, headers.get('access-control-allow-origin')]).toEqual([line, null]);
+    }
+});
