@@ -1459,6 +1459,13 @@ export interface Operations {
         | 'recovery_lapsed'
         | 'recovery_failed'
         | 'recovery_contact'
+        | 'challenge_begun'
+        | 'challenge_soon'
+        | 'challenge_kept'
+        | 'challenge_released'
+        | 'challenge_replaced'
+        | 'challenge_moved'
+        | 'challenge_failed'
         | undefined;
       readonly lang?: string | undefined;
       readonly app?: string | undefined;

@@ -34,7 +34,14 @@ export const smsLog = {
   }),
 } as const satisfies DeliveryProvider;
 
-function entryOf(channel: 'email' | 'sms', { to, code, pass, purpose, notice, recovery }: CodeMail): LogEntry {
+function entryOf(
+  channel: 'email' | 'sms',
+  { to, code, pass, purpose, notice, recovery, challenge }: CodeMail,
+): LogEntry {
+  if (challenge !== undefined) {
+    const { status, link } = challenge;
+    return { level: 'info', event: 'notice', channel, to, notice: `challenge_${status}`, link };
+  }
   if (recovery !== undefined)
     return {
       level: 'info',

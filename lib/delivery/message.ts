@@ -1,9 +1,10 @@
 import { type Catalogue, fillMessage, ISOLATES } from '../../client/catalogue.ts';
 import type { Purpose } from '../base/purpose.ts';
+import { type ChallengeNews, challengeLetter, challengeTexts } from './challenge-message.ts';
 import { type CodeMessage, escapeHtml, type MailContent, type MailPart, mailHtml, mailText } from './message-page.ts';
 import type { MailBrand } from './provider.ts';
 import { type Letter, type RecoveryNews, recoveryLetter, type Say } from './recovery-message.ts';
-import { smsOf } from './sms-text.ts';
+import { fittingText, smsOf } from './sms-text.ts';
 
 // The messages that carry a one-time code. Their last line is the WICG "origin-bound one-time codes" format.
 
@@ -21,6 +22,8 @@ export interface CodeNotice {
   readonly notice?: 'taken_over' | 'test' | undefined;
   /** A recovery of an account: the message says how it stands. */
   readonly recovery?: RecoveryNews | undefined;
+  /** Another DID claims an address of the reader's. */
+  readonly challenge?: ChallengeNews | undefined;
   readonly lifetimeSeconds: number;
 }
 
@@ -57,8 +60,11 @@ export function smsText(notice: CodeNotice, head: Letterhead): string {
   if (notice.notice === 'test') return `Test of ${head.host}: SMS arrive. Nobody need do anything.`;
   const bound = code === undefined ? undefined : boundLine(code, head.host);
   const lifetime = lifetimeText(lifetimeSeconds, head.language);
+  const say = sayingOf(notice, head);
+  const { challenge } = notice;
+  if (challenge) return fittingText(say, (plain) => challengeTexts(challenge, plain, head.host));
   const isTaken = notice.notice !== undefined;
-  return smsOf({ code, pass, purpose, isTaken, boundLine: bound, lifetime, host: head.host }, sayingOf(notice, head));
+  return smsOf({ code, pass, purpose, isTaken, boundLine: bound, lifetime, host: head.host }, say);
 }
 
 /** Subjects stay plain: what shows them shows marks of direction, too. */
@@ -77,11 +83,12 @@ function sayingOf(
 }
 
 function letterOf(
-  { code, pass, purpose = 'registration', notice, recovery }: CodeNotice,
+  { code, pass, purpose = 'registration', notice, recovery, challenge }: CodeNotice,
   say: Say,
   language: string,
 ): Letter {
   if (recovery !== undefined) return recoveryLetter(recovery, say, language);
+  if (challenge !== undefined) return challengeLetter(challenge, say, language);
   if (notice === 'test') return TEST_LETTER;
   if (notice !== undefined) return letter('taken', say, ['what', 'before', 'advice']);
   if (code === undefined) {
@@ -130,7 +137,7 @@ export function createComposer(head: Letterhead): (notice: CodeNotice) => CodeMe
   };
   return (notice) => {
     const { code = '', pass = '', purpose = '', lifetimeSeconds } = notice;
-    if (notice.notice !== undefined || notice.recovery !== undefined) return codeMessage(notice, head);
+    if (notice.notice ?? notice.recovery ?? notice.challenge) return codeMessage(notice, head);
     const shape = `${lifetimeSeconds} ${code !== ''} ${pass !== ''} ${purpose}`;
     const { subject, text, html } = known.get(shape) ?? keep(shape, notice);
     return {

@@ -1,4 +1,5 @@
 import { PURPOSES } from '../base/purpose.ts';
+import type { ChallengeNews } from './challenge-message.ts';
 import { type CodeNotice, codeMessage, type Letterhead, smsText } from './message.ts';
 import type { CodeMessage } from './message-page.ts';
 import type { RecoveryNews } from './recovery-message.ts';
@@ -19,6 +20,13 @@ export const MESSAGES = [
   'recovery_lapsed',
   'recovery_failed',
   'recovery_contact',
+  'challenge_begun',
+  'challenge_soon',
+  'challenge_kept',
+  'challenge_released',
+  'challenge_replaced',
+  'challenge_moved',
+  'challenge_failed',
 ] as const;
 
 /** One of them. */
@@ -34,14 +42,20 @@ export interface Preview {
 /** What the samples are made of besides made-up values. */
 export interface SampleOptions {
   /** The address of the pages that messages lead to. */
-  readonly links: { readonly pass: string; readonly smsPass: string; readonly account: string };
+  readonly links: {
+    readonly pass: string;
+    readonly smsPass: string;
+    readonly account: string;
+    readonly smsAccount: string;
+  };
   readonly lifetimeSeconds: number;
-  /** When a recovery would be ready, ISO 8601. */
+  /** When a recovery would be ready, or an address move; ISO 8601. */
   readonly readyAt: string;
 }
 
 /** Nobody's: it is only shown. */
 const SAMPLE_CODE = '042137';
+const SAMPLE_ADDRESS = 'a***@example.com';
 const SAMPLE_ACCOUNT = '0x52908400098527886e0f7030069857d2e4169ee7';
 
 /** The fragment of a pass that lets nobody send. */
@@ -52,7 +66,8 @@ export function previewMessage(name: MessageName, head: Letterhead, options: Sam
   const mail = codeMessage(noticeOf(name, options, options.links.pass), head);
   if (name.startsWith('recovery_')) return { mail, sms: null };
   // A text message has the code alone, or the pass alone.
-  const { pass, ...notice } = noticeOf(name, options, options.links.smsPass);
+  const links = { ...options.links, account: options.links.smsAccount };
+  const { pass, ...notice } = noticeOf(name, { ...options, links }, links.smsPass);
   const text = smsText(name === 'pass' ? { ...notice, pass } : notice, head);
   return { mail, sms: { text, ...countSms(text) } };
 }
@@ -62,9 +77,17 @@ function noticeOf(name: MessageName, { links, lifetimeSeconds, readyAt }: Sample
   if (purpose) return { code: SAMPLE_CODE, pass, purpose, lifetimeSeconds };
   if (name === 'pass') return { pass, lifetimeSeconds };
   if (name === 'taken_over') return { notice: 'taken_over', lifetimeSeconds };
+  if (name.startsWith('challenge_')) return { challenge: challengeOf(name, links, readyAt), lifetimeSeconds };
   const status = name.slice('recovery_'.length);
   const kind: RecoveryNews['kind'] =
     status === 'started' || status === 'running' || status === 'contact' ? status : 'ended';
   const link = kind === 'contact' ? links.account : `${links.account}#stop=${SAMPLE_ACCOUNT}`;
   return { recovery: { kind, status, account: SAMPLE_ACCOUNT, readyAt, link }, lifetimeSeconds };
+}
+
+function challengeOf(name: MessageName, { account }: SampleOptions['links'], readyAt: string): ChallengeNews {
+  const status = name.slice('challenge_'.length) as ChallengeNews['status'];
+  const isOpen = status === 'begun' || status === 'soon';
+  const link = isOpen ? `${account}#keep=${SAMPLE_PASS}` : account;
+  return { status, address: SAMPLE_ADDRESS, movesAt: isOpen ? readyAt : null, link };
 }

@@ -48,7 +48,7 @@ function whenText({ readyAt }: RecoveryNews, say: Say, language: string): string
 }
 
 /** A time in words: "22 November 2026 at 07:30 UTC". */
-function timeText(iso: string, language: string): string {
+export function timeText(iso: string, language: string): string {
   const locale = language === 'en' ? 'en-GB' : language;
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
   return `${format.format(new Date(iso))} UTC`;

@@ -52,10 +52,7 @@ export function smsOf(
   { code, pass, purpose = 'registration', isTaken, boundLine, lifetime, host }: SmsNotice,
   say: Say,
 ): string {
-  const plain: Say = (id, values) =>
-    say(id, values)
-      .replace(/[\u00a0\u202f]/g, ' ')
-      .replaceAll('’', "'");
+  const plain = plainly(say);
   if (isTaken) return fitting([plain('sms.taken'), plain('sms.taken', { brand: host }), plain('sms.lost')]);
   if (code === undefined)
     return fitting([
@@ -77,6 +74,19 @@ const FORMS: Readonly<Record<Purpose, readonly [string, string]>> = {
   recovery: ['sms.recovery', 'sms.recovery_short'],
   credential: ['sms.credential', 'sms.credential_short'],
 };
+
+/** The text of a notice in one segment: the first of its forms that fits. */
+export function fittingText(say: Say, formsOf: (say: Say) => readonly string[]): string {
+  return fitting(formsOf(plainly(say)));
+}
+
+/** Marks of typesetting are not in the GSM alphabet. */
+function plainly(say: Say): Say {
+  return (id, values) =>
+    say(id, values)
+      .replace(/[\u00a0\u202f]/g, ' ')
+      .replaceAll('’', "'");
+}
 
 /** The first that is one segment; a link that is longer than that goes out as it is. */
 function fitting(forms: readonly string[]): string {

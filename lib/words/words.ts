@@ -137,6 +137,8 @@ const CARRIED: Readonly<Record<string, string>> = {
   'sms.credential': 'code',
   'sms.credential_short': 'code',
   'sms.pass': 'pass',
+  'sms.challenge': 'link',
+  'sms.challenge_short': 'link',
 };
 
 function lacksPlace(message: unknown, name: string | undefined): boolean {

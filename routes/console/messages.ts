@@ -36,6 +36,7 @@ export const messageRoutes = [
             pass: passLink(config, SAMPLE_PASS, { ...shown, lang: language }),
             smsPass: passLink(config, SAMPLE_PASS, shown),
             account: accountLink(config, { app, language }),
+            smsAccount: `${config.baseUrl}/account`,
           },
           lifetimeSeconds: config.emailCodeExpirySeconds,
           readyAt: isoTime(clock.now() + THREE_DAYS_MS),

@@ -29,6 +29,14 @@ export const NOTICES: Readonly<Record<string, CodeNotice>> = {
   soon: { recovery: { ...news, kind: 'running', status: 'submitted', readyAt: null }, lifetimeSeconds: 0 },
   contact: { recovery: { ...news, kind: 'contact', status: '' }, lifetimeSeconds: 0 },
   ...Object.fromEntries(
+    (['begun', 'soon', 'kept', 'released', 'replaced', 'moved', 'failed'] as const).map((status) => {
+      const movesAt = status === 'begun' || status === 'soon' ? news.readyAt : null;
+      const link = `https://vault.example.com/account${movesAt === null ? '' : `#keep=${PASS.split('#')[1]}`}`;
+      const challenge = { status, address: 'a***@example.com', movesAt, link };
+      return [`challenge ${status}`, { challenge, lifetimeSeconds: 0 } as const];
+    }),
+  ),
+  ...Object.fromEntries(
     ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed', 'upgraded', 'stalled'].map((status) => [
       status,
       { recovery: { ...news, kind: 'ended', status }, lifetimeSeconds: 0 } as const,
