@@ -12,7 +12,7 @@ import { noteTime } from './db/clocks.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
-import { CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holders.ts';
+import { CHALLENGE_NOTICES, CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holders.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
@@ -205,7 +205,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     markLostCodes(now),
     sweepCodes(now),
     sweepGrants(now),
-    sweepChallenges(now),
+    ...sweepChallenges(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),
     ...sweepGuesses(now),
@@ -240,6 +240,7 @@ function recallLate({ config }: Context, now: number): readonly Statement[] {
     RECOVERY_NOTICES,
     DELIVERIES,
     CHALLENGES,
+    CHALLENGE_NOTICES,
   ];
   return [
     ...queues.map((queue) => queue.recallLate(now)),

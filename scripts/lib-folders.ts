@@ -73,10 +73,6 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
       'verification',
     ],
   },
-  moves: {
-    about: 'addresses that go to another DID after a while, as their holders have a passkey',
-    may: [...GROUND, 'chain', 'holders', 'registration'],
-  },
   'authorization-codes': {
     about: 'codes that apps exchange for who signed up at `/register`',
     may: [...GROUND, 'registration'],
@@ -84,6 +80,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   recovery: {
     about: 'the vault as guardian: recoveries from request to end, their mails, carried vetoes',
     may: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
+  },
+  moves: {
+    about: 'addresses that go to another DID after a while, as their holders have a passkey',
+    may: [...GROUND, 'chain', 'delivery', 'holders', 'recovery', 'registration', 'verification'],
   },
   monitoring: { about: "health, the console's overview, Prometheus text", may: [...GROUND, 'indexer'] },
   doctor: {

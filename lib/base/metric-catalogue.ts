@@ -112,6 +112,13 @@ export const METRICS = {
   }),
   vault_recovery_notices_total: closed('Mails about recoveries by outcome.', { outcome: ['sent', 'nobody', 'failed'] }),
 
+  vault_challenge_notices_total: closed(
+    "Notices of another DID's claim to an address, and claims that nobody heard of.",
+    {
+      outcome: ['sent', 'failed', 'nobody'],
+    },
+  ),
+
   vault_clock_off_seconds: gauge("How far the clock is ahead of the database's; 0 unless by more than a minute."),
 
   vault_follower_block: gauge('The last block whose events were read.'),

@@ -3,6 +3,7 @@ import { SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { type EventRows, emitEvents } from '../events/emit.ts';
+import { FIRST_NOTICES, queueFirstNotices, queueSoonNotices, type Reach } from './challenge-notice-store.ts';
 import {
   CHALLENGE_DATA,
   CHALLENGE_KEPT_MS,
@@ -24,11 +25,12 @@ import {
 /** The challenges that are due: first to be judged, then to be told of, then to move. */
 export const CHALLENGES = dueQueue({ table: 'challenges', at: 'due_at', longest: 31 * DAY_MS });
 
-/** One row if a claim has to be looked at: it waits, or its challenge is due. Cheap for an idle vault. */
+/** One row if a claim waits, or a challenge or its notice is due. Cheap for an idle vault. */
 export function selectAnyMove(now: number): Statement {
   return {
     sql: `SELECT 1 WHERE EXISTS (SELECT 1 FROM registrations WHERE waits = ${WAITS})
-      OR EXISTS (SELECT 1 FROM challenges WHERE due_at <= :now)`,
+      OR EXISTS (SELECT 1 FROM challenges WHERE due_at <= :now)
+      OR EXISTS (SELECT 1 FROM challenge_notices WHERE due_at <= :now)`,
     args: { now },
   };
 }
@@ -74,7 +76,7 @@ export function openChallenge({ identifier, did }: Challenger, now: number): rea
 /** A challenge that stands, with the address's holder and the newest claim that waits; null where there is none. */
 export function selectChallenge(id: number): Statement {
   return {
-    sql: `SELECT challenges.*, ${HOLDER}, ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
+    sql: `SELECT challenges.*, ${FIRST_NOTICES}, ${HOLDER}, ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
         claim.proof_key AS claim_key
       FROM challenges LEFT JOIN registrations AS holder ON holder.identifier = challenges.identifier AND holder.holds = 1
       LEFT JOIN registrations AS claim ON claim.id = (SELECT max(id) FROM registrations AS mine
@@ -116,14 +118,32 @@ export function putOffChallenge(
   };
 }
 
-/** Records that a leased challenge has to wait; apps hear of it. */
-export function judgeChallenge(one: LeasedChallenge, now: number): readonly Statement[] {
+/** Makes a challenge due whose begin somebody has just heard of. */
+export function wakeChallenge(id: number, now: number): Statement {
+  return {
+    sql: `UPDATE challenges SET due_at = :now WHERE id = :id AND moves_at IS NULL AND due_at > :now`,
+    args: { id, now },
+  };
+}
+
+/** Lets the wait of a leased challenge begin, which ends at `movesAt`. */
+export function beginWait(one: LeasedChallenge, movesAt: number, now: number): readonly Statement[] {
+  return [queueSoonNotices(leased(one), movesAt, now), putOffChallenge(one, { dueAt: movesAt, movesAt })];
+}
+
+/** Records that a leased challenge has to wait, and is due again; people within reach and apps hear of it. */
+export function judgeChallenge(one: LeasedChallenge, reach: Reach, now: number): readonly Statement[] {
   const { sql, args } = leased(one);
   const from = `FROM challenges WHERE ${sql} AND judged_at IS NULL`;
   const news: EventRows = { type: 'registration.challenged', app: HOLDERS_APP, data: CHALLENGE_DATA, from };
+  const named = { sql: `challenges.id = :challenge AND challenges.due_at = :leased`, args };
   return [
+    queueFirstNotices(named, reach, now),
     emitEvents([news], { ...args, now }),
-    { sql: `UPDATE challenges SET judged_at = coalesce(judged_at, :now) WHERE ${sql}`, args: { ...args, now } },
+    {
+      sql: `UPDATE challenges SET judged_at = coalesce(judged_at, :now), due_at = :now WHERE ${sql}`,
+      args: { ...args, now },
+    },
   ];
 }
 
@@ -142,11 +162,12 @@ export function endLeased(one: LeasedChallenge, by: ChallengeEnd, now: number): 
   return endChallenge(leased(one), by, now);
 }
 
-/** Challenges that count for nothing any more. */
-export function sweepChallenges(now: number): Statement {
-  return {
-    sql: `DELETE FROM challenges WHERE id IN (SELECT id FROM challenges WHERE ended_at <= :before
-      LIMIT ${SWEEP_ROWS_MAX})`,
-    args: { before: now - CHALLENGE_KEPT_MS },
-  };
+/** Challenges that count for nothing any more, with their notices. */
+export function sweepChallenges(now: number): readonly Statement[] {
+  const lapsed = `(SELECT id FROM challenges WHERE ended_at <= :before ORDER BY ended_at, id LIMIT ${SWEEP_ROWS_MAX})`;
+  const args = { before: now - CHALLENGE_KEPT_MS };
+  return [
+    { sql: `DELETE FROM challenge_notices WHERE challenge_id IN ${lapsed}`, args },
+    { sql: `DELETE FROM challenges WHERE id IN ${lapsed}`, args },
+  ];
 }

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import type { Condition, Row, Statement } from '../db/database.ts';
 import { type EventRows, emitEvents, emitRegistrationsFailed, maskedIdentifier } from '../events/emit.ts';
+import { endNotices } from './challenge-notice-store.ts';
 
 // Challenges: a final, proven registration of another DID waits for an address whose holder has a passkey
 // (docs/decisions/0043). The claims that wait have `waits`; who waits since when, and how it ended, is a row here.
@@ -85,7 +86,7 @@ export function loseAddress(
   ];
 }
 
-/** Ends the standing challenges that the condition selects. Who was told of it hears of its end as an event. */
+/** Ends the standing challenges that the condition selects. Who was told of one hears of its end, apps by an event. */
 export function endChallenge({ sql, args }: Condition, by: ChallengeEnd, now: number): readonly Statement[] {
   const told = by === 'undone' ? 'failed' : by;
   return [
@@ -93,6 +94,7 @@ export function endChallenge({ sql, args }: Condition, by: ChallengeEnd, now: nu
       ...args,
       now,
     }),
+    ...endNotices({ sql, args }, by === 'moved' || by === 'released', now),
     {
       sql: `UPDATE challenges SET ended_at = :now, ended_by = '${by}', due_at = NULL WHERE ${sql} AND ended_at IS NULL`,
       args: { ...args, now },

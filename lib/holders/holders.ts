@@ -1,5 +1,13 @@
 // For the batches that change registrations, or what is known of their controllers' keys.
 export {
+  CHALLENGE_NOTICES,
+  type ChallengeNoticeKind,
+  leaseChallengeNotices,
+  type Reach,
+  settleChallengeNotice,
+} from './challenge-notice-store.ts';
+export {
+  beginWait,
   CHALLENGES,
   clearChallenge,
   endLeased,
@@ -11,6 +19,7 @@ export {
   selectChallenge,
   selectUnopened,
   sweepChallenges,
+  wakeChallenge,
 } from './challenge-queue-store.ts';
 export {
   type AwaitedMove,

@@ -52,7 +52,7 @@ export const LIMITS = {
     windowSeconds: DAY,
     bucket: 'client',
     error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass IS NOT NULL' },
+    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass > 0' },
   },
   'pass-sends-per-identifier': {
     counts: 'codes sent with a pass',
@@ -60,7 +60,7 @@ export const LIMITS = {
     windowSeconds: HOUR,
     bucket: 'identifier',
     error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass IS NOT NULL' },
+    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass > 0' },
   },
   'sends-per-number': {
     counts: 'SMS sent; two fifths are kept for sends with a pass',

@@ -74,7 +74,12 @@ export const RELAY_COUNTS = `kind = 'registration' AND NOT (status = 'failed' AN
 const RELAY_INDEXED = `NOT (status = 'failed' AND nonce IS NULL)`;
 
 /** The SMS sent to one number. */
-export const SMS_OF_NUMBER = { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'sms'` } as const;
+export const SMS_OF_NUMBER = {
+  table: 'codes',
+  at: 'sent_at',
+  key: 'identifier',
+  where: `channel = 'sms' AND (by_pass IS NULL OR by_pass > 0)`,
+} as const;
 
 /** The rows of `budget_uses` of one limit. */
 export function usesOf(name: string) {

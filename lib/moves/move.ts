@@ -1,10 +1,11 @@
-import { HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { VaultError, worstFailure } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import { readBlockTime } from '../chain/blocks.ts';
 import { agreed, readCommonFinal } from '../chain/witness.ts';
 import type { Row, Statement } from '../db/database.ts';
 import {
+  beginWait,
   CHALLENGES,
   clearChallenge,
   endLeased,
@@ -22,6 +23,7 @@ import {
 import type { Platform } from '../platform.ts';
 import { recheckRegistrations } from '../registration/look-at-dids.ts';
 import { readHoldersKeys } from './holders-keys.ts';
+import { deliverChallengeNotices, type NoticeContext, reachOf } from './notices.ts';
 
 /** The pause between two turns. */
 export const MOVE_PAUSE_MS = 5_000;
@@ -31,7 +33,10 @@ export const MOVE_LEASE_MS = MINUTE_MS;
 export const MOVE_RETRY_MS = 30_000;
 const CHALLENGES_MAX = 20;
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
+/** A challenge that nobody could be told of waits for that at most this long, from when its claim was final. */
+const UNTOLD_MS = 7 * DAY_MS;
+
+type Ctx = NoticeContext & Pick<Platform, 'rpc' | 'witness'>;
 
 /** The task that opens challenges, and moves addresses once their wait is over (docs/decisions/0043). */
 export function createMover(): (ctx: Ctx) => Promise<boolean> {
@@ -42,6 +47,9 @@ export function createMover(): (ctx: Ctx) => Promise<boolean> {
     dueAt = now + MOVE_PAUSE_MS;
     if ((await ctx.db.read(selectAnyMove(ctx.clock.now()))).length === 0) return false;
     await open(ctx);
+    await moveDue(ctx);
+    await deliverChallengeNotices(ctx);
+    // The wait of those begins that somebody has just heard of.
     await moveDue(ctx);
     return false;
   };
@@ -85,6 +93,8 @@ async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Pr
   const movesAt = row['moves_at'] === null ? null : Number(row['moves_at']);
   if (movesAt !== null && (now < movesAt || (await readFinalTime(ctx)) < movesAt))
     return [putOffChallenge(one, { dueAt: Math.max(movesAt, now + MOVE_RETRY_MS) })];
+  const untilMs = movesAt === null && row['judged_at'] !== null ? waitToBeTold(row) : 0;
+  if (untilMs > now) return [putOffChallenge(one, { dueAt: Math.min(untilMs, now + HOUR_MS) })];
   const keys = await readHoldersKeys(ctx, row);
   // What is final decides whether it is still the holder's.
   if (keys === undefined)
@@ -94,8 +104,20 @@ async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Pr
     ];
   const isOwn = keys.includes(String(row['claim_key'])) || row['claim_controller'] === row['holder_controller'];
   if (isOwn || movesAt !== null) return move(one, row, now);
-  const begins = now + config.addressMoveHours * HOUR_MS;
-  return [...judgeChallenge(one, now), putOffChallenge(one, { dueAt: begins, movesAt: begins })];
+  if (row['judged_at'] === null) return judgeChallenge(one, reachOf(ctx), now);
+  if (row['told'] === 0) sayUntold(ctx, one);
+  return beginWait(one, now + config.addressMoveHours * HOUR_MS, now);
+}
+
+/** Until when a wait does not begin, as nobody has heard of the challenge who is to: 0 where it need not wait. */
+function waitToBeTold({ told, notices, opened_at: openedAt }: Row): number {
+  return told === 0 && notices !== 0 ? Number(openedAt) + UNTOLD_MS : 0;
+}
+
+/** The operator is the only one who hears of it. */
+function sayUntold({ log, metrics }: Ctx, { id }: LeasedChallenge): void {
+  metrics.counter('vault_challenge_notices_total').add({ outcome: 'nobody' });
+  log({ level: 'error', event: 'challenge_untold', challenge: id });
 }
 
 /** When the newest final block was made, in milliseconds, by both nodes. */

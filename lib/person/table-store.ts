@@ -74,6 +74,14 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     where: `id IN ${REGISTRATIONS_OF}`,
     key: 'id',
   },
+  challenge_notices: {
+    about: 'a message that another DID claims an address, to the address, another one of its holder or its contact',
+    kept: '90 days after that claim has ended',
+    erasure: 'removed',
+    why: 'nobody hears of it any more',
+    where: `(${OF_IDENTIFIERS} OR challenge_id IN (SELECT id FROM challenges WHERE ${OF_IDENTIFIERS}))`,
+    key: 'id',
+  },
   challenges: {
     about: 'that another DID has proven the address while its holder has a passkey',
     kept: '90 days after it ended',

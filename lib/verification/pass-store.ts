@@ -1,6 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { PASS_GUESSES_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
 import type { Statement } from '../db/database.ts';
+import { DEAD, NO_CODE } from './send-text-store.ts';
 
 /** Clients that one pass lets send at the same time. */
 const GRANTS_MAX = 20;
@@ -31,5 +32,25 @@ export function sweepGrants(now: number): Statement {
     sql: `DELETE FROM pass_grants WHERE (identifier, ip) IN
       (SELECT identifier, ip FROM pass_grants WHERE until <= :now LIMIT ${SWEEP_ROWS_MAX})`,
     args: { now },
+  };
+}
+
+/** The pass of a message without a code: no limit counts its row, and nothing verifies by it. */
+export function insertNoticePass({
+  id,
+  identifier,
+  pass,
+  now,
+}: {
+  readonly id: string;
+  readonly identifier: string;
+  readonly pass: string;
+  readonly now: number;
+}): Statement {
+  return {
+    sql: `INSERT INTO codes (id, identifier, channel, ip, sent_at, expires_at, digest, delivery, pass, by_pass)
+      VALUES (:id, :identifier, substr(:identifier, 1, instr(:identifier, ':') - 1), '', :now, :now, '${DEAD}', 'accepted',
+        :pass, ${NO_CODE})`,
+    args: { id, identifier, pass, now },
   };
 }

@@ -1,8 +1,9 @@
 import { MINUTE_MS } from '../base/clock.ts';
+import { randomId } from '../base/random.ts';
 import type { Config } from '../config/config.ts';
 import type { Platform } from '../platform.ts';
-import { passDigest, passTime } from './code.ts';
-import { insertGrant } from './pass-store.ts';
+import { newPass, passDigest, passTime } from './code.ts';
+import { insertGrant, insertNoticePass } from './pass-store.ts';
 
 /** How long a client may send after it pressed the button of a pass. */
 export const PASS_GRANT_MS = 15 * MINUTE_MS;
@@ -31,4 +32,15 @@ export async function usePass(
   const grant = { pass: passDigest(pass), sentAt, ip, now, until: now + PASS_GRANT_MS };
   const [granted] = await db.write(insertGrant(grant));
   return granted?.rowsAffected === 1;
+}
+
+/** Makes a pass for a message that carries no code: for a day it lets an address have codes, as any other. */
+export async function writePass(
+  { db, clock, random }: Pick<Platform, 'db' | 'clock' | 'random'>,
+  identifier: string,
+): Promise<string> {
+  const now = clock.now();
+  const pass = newPass(random, now);
+  await db.write(insertNoticePass({ id: randomId(random), identifier, pass: passDigest(pass), now }));
+  return pass;
 }

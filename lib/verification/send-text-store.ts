@@ -25,8 +25,14 @@ const PASS_IP_SINCE = `max(:day_ago, ${clearedAt('pass-sends-per-ip', 'send.ip')
 const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', 'send.identifier')})`;
 const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', 'send.identifier')})`;
 
+/**
+ * `by_pass` of a row that is no send, but holds the pass of a message without a code. Of a send it is null, or the row
+ * whose pass let it through.
+ */
+export const NO_CODE = 0;
+
 /** The digest of a code that was never sent: no code has it. */
-const DEAD = 'dead';
+export const DEAD = 'dead';
 
 /** The row whose pass lets a send through: that of the pass given, or of the client's live grant; null without one. */
 export function byPass(by: 'grant' | 'pass'): string {
@@ -43,7 +49,7 @@ const GUESSED = `EXISTS (SELECT 1 FROM verifications
   WHERE identifier = send.identifier AND wrong_guesses >= ${WRONG_GUESSES_MAX})`;
 
 /** The key of a number names the channel. */
-const OF_NUMBER = `FROM codes WHERE identifier = send.identifier`;
+const OF_NUMBER = `FROM codes WHERE identifier = send.identifier AND (by_pass IS NULL OR by_pass > 0)`;
 
 /** True while the limits of a send without a pass have room, and those of one with a pass. */
 const IP_HAS_ROOM = fewerThan(
@@ -56,10 +62,10 @@ const IDENTIFIER_HAS_ROOM = fewerThan(
 );
 const HAS_ROOM_BY_PASS = `${fewerThan(
   `${PASS_SENDS_MAX}`,
-  `FROM codes WHERE identifier = send.identifier AND by_pass IS NOT NULL AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE identifier = send.identifier AND by_pass > 0 AND sent_at > ${PASS_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(
   `${PASS_SENDS_PER_IP_MAX}`,
-  `FROM codes WHERE ip = send.ip AND by_pass IS NOT NULL AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
+  `FROM codes WHERE ip = send.ip AND by_pass > 0 AND sent_at > ${PASS_IP_SINCE} ORDER BY seq DESC`,
 )}`;
 const NUMBER_HAS_ROOM = `${fewerThan(
   ':per_number',
@@ -157,7 +163,7 @@ function resets({ isSms, by }: SendKind): string {
     if (!isSms) return `NULL AS ${name}`;
     return `nullif(${isFree ? `max(${all}, ${nth(' AND codes.by_pass IS NULL', `${max}_free`)})` : all}, 0) AS ${name}`;
   };
-  const passed = `AND codes.by_pass IS NOT NULL AND sent_at >`;
+  const passed = `AND codes.by_pass > 0 AND sent_at >`;
   const [byIp, byIdentifier] = ['FROM codes WHERE ip = send.ip', 'FROM codes WHERE identifier = send.identifier'];
   return [
     at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),

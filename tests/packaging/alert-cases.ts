@@ -137,6 +137,7 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
   VaultGuardianGivesUp: { series: { [at('vault_guardian_given_up_total')]: FIRST } },
   VaultGuardianGasUsed: { series: { [at('vault_guardian_gas_full_total', 'budget="account"')]: FIRST } },
   VaultRecoveryNoticesFail: { series: { [at('vault_recovery_notices_total', 'outcome="failed"')]: by(1) } },
+  VaultClaimUntold: { series: { [at('vault_challenge_notices_total', 'outcome="nobody"')]: FIRST } },
   VaultWebhooksLate: { series: { [at('vault_webhook_oldest_seconds')]: by(120) } },
   VaultWebhooksDead: { series: { [at('vault_webhook_deliveries_total', 'outcome="dead"')]: FIRST } },
 };

@@ -72,6 +72,22 @@ export const REGISTRATIONS_TABLES: readonly string[] = [
   `CREATE INDEX challenges_by_identifier ON challenges (identifier, ended_at)`,
   `CREATE INDEX challenges_due ON challenges (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX challenges_by_end ON challenges (ended_at) WHERE ended_at IS NOT NULL`,
+  // Who hears of a challenge. The addresses are those of its begin: a thief who changes one meanwhile silences nobody.
+  `CREATE TABLE challenge_notices (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    challenge_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    app TEXT,
+    language TEXT,
+    due_at INTEGER,
+    tries INTEGER NOT NULL DEFAULT 0,
+    sent_at INTEGER,
+    UNIQUE (challenge_id, kind, identifier)
+  ) STRICT`,
+  `CREATE INDEX challenge_notices_due ON challenge_notices (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX challenge_notices_by_identifier ON challenge_notices (identifier)`,
   // The rows of a tree without row ids are in its upper levels too: narrow rows keep these small enough for a cache
   // (docs/decisions/0027). No foreign key: registrations stay, and each copied row would look its own up.
   `CREATE TABLE credentials (

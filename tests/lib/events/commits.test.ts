@@ -289,9 +289,9 @@ describe('registrations', () => {
     await db.write(...openChallenge(challenger, t.clock.now()));
     const one = { id: 1, dueAt: t.clock.now() };
     const data = { identifier: registration('b').identifier, channel: 'email', did: registration('b').did };
-    expect(await tell(() => db.write(...judgeChallenge(one, t.clock.now())))).toEqual([
-      ['registration.challenged', data],
-    ]);
+    expect(
+      await tell(() => db.write(...judgeChallenge(one, { chainId: 84532, mail: true, sms: true }, t.clock.now()))),
+    ).toEqual([['registration.challenged', data]]);
     expect(await tell(() => db.write(...endLeased(one, 'moved', t.clock.now())))).toEqual([
       ['registration.challenge_ended', { ...data, by: 'moved' }],
     ]);

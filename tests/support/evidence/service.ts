@@ -195,6 +195,7 @@ export async function startService(first: World): Promise<OwnService> {
         'registrations',
         'sessions',
         'attestation_uses',
+        'challenge_notices',
         'challenges',
       ])
         await vault.database.execute({ sql: `DELETE FROM ${table}`, args: {} });
