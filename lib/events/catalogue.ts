@@ -56,7 +56,8 @@ export const EVENTS = {
   },
   'operator.refused': {
     channel: 'audit',
-    description: 'an operator route was called without the right secret; at most once per network and minute',
+    description:
+      'an operator route was called without the right secret, or by an operator whose role does not reach; at most once per network and minute',
     data: ['client'],
   },
   'token.minted': {

@@ -51,12 +51,12 @@ export function recordLimit(ctx: Ctx, app: string, { name, limit, windowSeconds,
 }
 
 /**
- * Records `operator.refused` for a wrong operator secret, at most once per network and minute: a /48 has 65,536
- * clients, and each event is a write and messages to webhooks.
+ * Records `operator.refused` for a wrong operator secret, or for the named operator whose role does not reach, at most
+ * once per network and minute: a /48 has 65,536 clients, and each event is a write and messages to webhooks.
  */
-export function recordIntruder(ctx: Ctx, client: string): void {
+export function recordIntruder(ctx: Ctx, client: string, name = ''): void {
   const event = eventOf('operator.refused', { app: DEFAULT_APP, at: ctx.clock.now() }, { client: maskClient(client) });
-  record(ctx, `operator ${networkKey(client)}`, MINUTE_MS, event);
+  record(ctx, `operator ${name} ${networkKey(client)}`, MINUTE_MS, event);
 }
 
 /** Records `operator.secret_used`, at most once per network and hour. */

@@ -29,8 +29,13 @@ export function requireOperator<R extends Route>(role: RouteRole, route: R): R {
       }
       const own = { ...ctx, db: actingStore(ctx.db, found.name) };
       if (found.role === 'root') recordSecretUse(own, client);
-      demandRole(found, role);
-      return route.handle({ ...incoming, ctx: own, operator: found }, limits);
+      try {
+        demandRole(found, role);
+        return await route.handle({ ...incoming, ctx: own, operator: found }, limits);
+      } catch (error) {
+        if (error instanceof VaultError && error.code === 'operator_role') recordIntruder(own, client, found.name);
+        throw error;
+      }
     },
   };
 }

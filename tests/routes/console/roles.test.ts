@@ -205,6 +205,15 @@ describe('every event of an action holds the name', () => {
   });
 });
 
+test('an operator whose role does not reach leaves an event with their name, once a network and minute', async () => {
+  const { call } = t.from('192.0.2.8');
+  for (let i = 0; i < 3; i++) await call('POST /v1/console/limits/clear', {}, headers['viewer']);
+  await t.idle();
+  const seen = `SELECT operator, data ->> 'client' AS client FROM events WHERE type = 'operator.refused'`;
+  const mine = (await t.rows(seen)).filter(({ client }) => client === '192.0.2.***');
+  expect(mine).toEqual([{ operator: 'vic', client: '192.0.2.***' }]);
+});
+
 test('the secret goes on as root, and its use is an event: once a network and hour', async () => {
   const seen = async () => {
     await t.idle();
