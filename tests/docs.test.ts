@@ -89,6 +89,37 @@ describe.each(documents)('the prose of %s', (file) => {
   });
 });
 
+/** Pages that say which test shows what, as `routes/verify` “a part of its title”. */
+const SHOWN_BY_TESTS = documents.filter((file) => file === 'docs/threats.md' || file.startsWith('docs/standards/'));
+
+/** The titles of a file's tests, and of what groups them. */
+const titlesOf = (file: string) =>
+  Array.from(
+    read(file).matchAll(/^\s*(?:(?:test|describe)\b.*?\(|.*\)\()?(['"`])(.*?)\1,/gm),
+    ([, , title = '']) => title,
+  );
+const shownBy = (text: string) =>
+  Array.from(text.matchAll(/`([\w./-]+)` “([^”]+)”/g), ([, file = '', title = '']) => ({ file, title }));
+
+describe.each(SHOWN_BY_TESTS)('%s', (file) => {
+  test('names only tests that there are', () => {
+    const named = shownBy(read(file));
+    expect(named.length).toBeGreaterThan(10);
+    const isThere = ({ file, title }: { file: string; title: string }) =>
+      existsSync(join(ROOT, `tests/${file}.test.ts`)) &&
+      titlesOf(`tests/${file}.test.ts`).some((one) => one.includes(title));
+    expect(named.filter((one) => !isThere(one))).toEqual([]);
+  });
+
+  test('names a test for each row that is met, and a requirement once', () => {
+    const rows = Array.from(read(file).matchAll(/^\| (.+) \|$/gm), ([, row = '']) => row.split(' | '));
+    const met = rows.filter(([, , state]) => state === 'met' || state === 'partly');
+    expect(met.filter((row) => shownBy(row.join(' | ')).length === 0)).toEqual([]);
+    const numbers = rows.filter(([, , state]) => /^(?:met|partly|not met|n\/a)$/.test(state ?? '')).map(([id]) => id);
+    expect(numbers.filter((id, i) => numbers.indexOf(id) !== i)).toEqual([]);
+  });
+});
+
 test('a wide line is found, and a wide row, link, picture or block of code is no prose', () => {
   const words = 'word '.repeat(30);
   const link = `[a](https://example.com/${'a'.repeat(120)})`;
