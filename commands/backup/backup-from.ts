@@ -37,7 +37,7 @@ export async function withBackupFrom<T>(
   const backup = name === undefined ? await chooseNewest(place, vault) : await chooseNamed(place, name);
   const shown = `${place.shown}/${backup.name}`;
   if (place.pathOf) return work({ path: place.pathOf(backup.name), shown, named: backup });
-  // Whoever only looks may do so where there is no vault.
+  // A look is allowed where there is no vault.
   if (!isTrial) makeDataDirectory(config.dataDir);
   const draft = draftOf(join(existsSync(config.dataDir) ? config.dataDir : '.', 'restore.draft'));
   const size = await place.sizeOf(backup.name);

@@ -30,7 +30,7 @@ export async function findLegacy(
 /** How long the first registry goes on: enough to set the new address everywhere. */
 const LEGACY_SECONDS = 86_400;
 
-/** Refuses a time that is over: whoever came first in between would have what the first registry gave out. */
+/** Refuses a time that is over: a stranger could have taken in between what the first registry gave out. */
 export async function checkLegacyUntil(
   node: Node,
   legacyUntil: number | undefined,

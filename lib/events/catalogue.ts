@@ -172,7 +172,7 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, string | number | null>>;
 }
 
-/** A row of `events`; `at` in milliseconds, `data` as JSON text, `operator` the name of whoever's action it is of. */
+/** A row of `events`; `at` in milliseconds, `data` as JSON text, `operator` the name of the operator who acted. */
 export interface StoredEvent {
   readonly id: number;
   readonly app: string;

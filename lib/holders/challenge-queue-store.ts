@@ -96,7 +96,7 @@ export function recallChallenges(named: Condition, now: number): Statement {
   };
 }
 
-/** A leased challenge: whoever holds the lease no more changes nothing. */
+/** A leased challenge. A holder whose lease lapsed changes nothing. */
 export interface LeasedChallenge {
   readonly id: number;
   readonly dueAt: number;

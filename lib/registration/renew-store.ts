@@ -4,7 +4,7 @@ import { settleHolders, withdrawChallengers } from '../holders/holders.ts';
 import { spendAttestation } from '../verification/attestation.ts';
 import type { Authorization } from './claim.ts';
 
-/** A holder's claim of its own address, made anew. */
+/** A holder's new claim of its own address. */
 export interface RenewedClaim {
   readonly id: number;
   readonly identifier: string;

@@ -3,7 +3,7 @@ import { IS_ERASED } from '../identity/erasure.ts';
 
 const IDENTIFIERS_MAX = 20;
 
-/** The registration for which one of these keys signed with a credential, whoever else has claimed the credential. */
+/** The registration for which one of these keys signed with a credential, also where others claim the credential. */
 export function selectSignedBy(credentialId: string, keys: readonly string[]): Statement {
   return {
     sql: `SELECT found.key, shown.did, coalesce(shown.controller, shown.smart_account) AS account,

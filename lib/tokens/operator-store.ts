@@ -6,7 +6,7 @@ export const OPERATOR_ROLES = ['viewer', 'operator'] as const;
 /** One of `OPERATOR_ROLES`. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Whoever may call the console by a token; `id` is its CID, times are milliseconds. */
+/** An operator, who calls the console by a token; `id` is its CID, times are milliseconds. */
 export interface Operator {
   readonly name: string;
   readonly id: string;

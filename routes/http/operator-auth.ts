@@ -51,7 +51,7 @@ export function bearerToken(request: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
 }
 
-/** Whoever the header names: the secret is root, without a database too. A query names nobody: URLs are in logs. */
+/** The operator of the header: the secret is root, without a database too. A query names nobody: URLs are in logs. */
 async function findOperator(
   ctx: Context,
   request: Request,

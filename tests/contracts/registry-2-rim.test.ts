@@ -187,7 +187,7 @@ describe('a DID that is nobody’s own, such as did:key (L3)', () => {
     expect(await registry2.refused(mallory, 'claimDid', did, salt, ZERO, '')).toEqual(['DidTaken', did]);
   });
 
-  test('stays with the oldest claim, and is settled after 10 minutes whoever held it', async () => {
+  test('stays with the oldest claim, and is settled after 10 minutes also where another DID held it', async () => {
     const [alice, bob, carol, did, salt] = [
       await stranger(),
       await stranger(),

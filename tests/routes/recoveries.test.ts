@@ -393,7 +393,7 @@ test('recoveries/cancellations: the owner of the address withdraws without a key
   const same = () => t.call('POST /api/recoveries/cancellations', { attestation, smartAccount: owner.account });
   expect((await same()).status).toBe(202);
   expect((await same()).body.error).toBe('attestation_used');
-  // Whoever took it from that request starts nothing, either.
+  // A thief who took it from that request starts nothing, either.
   const stolen = await ask(recoveryBody(t, owner, createPasskey(), { attestation }));
   expect(stolen.body.error).toBe('attestation_used');
   for (let i = 0; i < 3; i++) await later(20);

@@ -170,7 +170,7 @@ describe('sessions', () => {
     expect(await t.rows('SELECT * FROM sessions')).toEqual([]);
   });
 
-  test('lapsed and created by whoever takes its place', async () => {
+  test('lapsed and created by the one that takes its place', async () => {
     await open();
     await t.clock.advance(86_400_000);
     const again = () => t.call('POST /api/sessions', { ...email, did: 'did:key:other' });
