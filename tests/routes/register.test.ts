@@ -5,6 +5,7 @@ import { createPeople } from '../support/people.ts';
 import {
   APPS_VARS,
   appRequest,
+  askRelay,
   authorize,
   BOOKS,
   exchange,
@@ -105,8 +106,7 @@ describe('a code, and what it is exchanged for', () => {
   test('while the chain has not answered, status is submitted and nothing more is said to be proven', async () => {
     await chain.rpc('evm_setAutomine', [false]);
     const one = await newcomer(chain, t);
-    const reply = register(t, one.body);
-    expect((await reply).body).toMatchObject({ status: 'submitted' });
+    expect((await askRelay(t, one.body)).body).toMatchObject({ status: 'submitted' });
     const request = appRequest();
     const { credentialId, attestation } = one.body;
     const { code } = (await authorize(t, request, { credentialId, attestation })).body;

@@ -58,6 +58,16 @@ export async function whileTimePasses<T>(clock: TestClock, awaited: Promise<T>, 
   return awaited;
 }
 
+/**
+ * Asks for a relay again while its transaction waits for a block. The vault's wait is over at once where a test's time
+ * passes, and a node may take longer to mine.
+ */
+export async function untilMined<R extends { readonly status: number }>(ask: () => Promise<R>): Promise<R> {
+  let reply = await ask();
+  while (reply.status === 202) reply = await ask();
+  return reply;
+}
+
 /** A clock whose time of day can be set, which durations do not notice. */
 export interface SettableClock extends TestClock {
   /** Sets the time of day so far ahead, or back if negative, of what it is. */

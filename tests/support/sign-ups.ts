@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Candidate, RelayChain } from './candidates.ts';
 import { createCandidate, prove } from './candidates.ts';
-import { whileTimePasses } from './clock.ts';
+import { untilMined, whileTimePasses } from './clock.ts';
 import type { Ceremony, Passkey } from './passkey.ts';
 import type { Reply, TestVault } from './vault.ts';
 
@@ -52,9 +52,14 @@ export async function newcomer(
   return { ...one, body: { ...one.body, proof } };
 }
 
-/** Registers somebody by the relay; a moment passes wherever the chain takes one. */
-export function register(t: TestVault, body: Readonly<Record<string, unknown>>): Promise<Reply> {
+/** Asks the relay to register somebody; a moment passes wherever the chain takes one. */
+export function askRelay(t: TestVault, body: Readonly<Record<string, unknown>>): Promise<Reply> {
   return whileTimePasses(t.clock, t.call('POST /api/dids', body, { 'X-Vault-App': 'tea' }));
+}
+
+/** Registers somebody by the relay, in a block. */
+export function register(t: TestVault, body: Readonly<Record<string, unknown>>): Promise<Reply> {
+  return untilMined(() => askRelay(t, body));
 }
 
 /** Somebody whose registration is made, and final. */

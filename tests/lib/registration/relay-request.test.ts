@@ -9,7 +9,7 @@ import { didHash } from '../../../lib/identity/did.ts';
 import type { Assertion } from '../../../lib/identity/passkey.ts';
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, createCandidate, prove, startRelayChain } from '../../support/candidates.ts';
-import { testClock, whileTimePasses } from '../../support/clock.ts';
+import { testClock, untilMined, whileTimePasses } from '../../support/clock.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
 import type { Ceremony } from '../../support/passkey.ts';
 import { accountOf, consentFor, openRegistry, timeNow, ZERO } from '../../support/registries.ts';
@@ -55,9 +55,11 @@ function again(one: Candidate, by: Candidate): Body {
   return { ...one.body, did, credentialId, smartAccount, pubKeyX, pubKeyY, proof: prove(chain, one) };
 }
 
-/** Asks; a moment passes wherever the chain takes one. */
-const ask = (body: Body, headers = {}, by: Pick<TestVault, 'call'> = t) =>
+const askOnce = (body: Body, headers = {}, by: Pick<TestVault, 'call'> = t) =>
   whileTimePasses(t.clock, by.call('POST /api/dids', body, headers));
+
+/** Asks; a moment passes wherever the chain takes one. */
+const ask = (...given: Parameters<typeof askOnce>) => untilMined(() => askOnce(...given));
 
 async function refusal(body: Body) {
   const reply = await ask(body);
