@@ -37,6 +37,8 @@ export const WRONG_GUESSES_MAX = 20;
 export const PASS_GUESSES_MAX = 20;
 /** Codes of one identifier that passes may send in an hour. */
 export const PASS_SENDS_MAX = 5;
+/** Codes that the holder of a claimed address gets by its passkey in an hour. */
+export const KEEP_SENDS_MAX = 3;
 /** Codes that passes may send for one client in a day: passes for many mailboxes of one's own do not get around it. */
 export const PASS_SENDS_PER_IP_MAX = 50;
 

@@ -1,11 +1,15 @@
 import * as v from 'valibot';
 import { admissionOf, demandAdmission, isAdmitted } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
+import { badRequest } from '../lib/base/error.ts';
 import { PURPOSES } from '../lib/base/purpose.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
+import { assertionOf } from '../lib/identity/passkey.ts';
+import { judgeHoldersTouch, KEEP_LABEL } from '../lib/moves/holders-touch.ts';
 import { isCommitted } from '../lib/recovery/address.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
+import { Proof } from './answers/common.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
 import {
   ADMISSION_ERRORS,
@@ -13,11 +17,12 @@ import {
   flag,
   identifierText,
   inviteText,
+  judged,
   languageText,
   provableChannelName,
   ticketText,
 } from './fields.ts';
-import { optional, required } from './http/fields.ts';
+import { optional, required, word } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
@@ -37,6 +42,8 @@ export const verifyRoutes = [
       lang: optional(languageText),
       invite: optional(inviteText),
       purpose: optional(purposeName),
+      proof: optional(judged(Proof)),
+      nonce: optional(word('nonce', 64)),
     },
     answers: { 200: CodeSent },
     errors: [
@@ -46,6 +53,9 @@ export const verifyRoutes = [
       'sms_send_failed',
       'email_not_configured',
       'sms_not_configured',
+      'no_challenge',
+      'proof_invalid',
+      'rpc_error',
     ],
     idempotency: {
       scope: ({ channel, identifier }, config) => parseIdentifier(channel, identifier, config).key,
@@ -53,9 +63,16 @@ export const verifyRoutes = [
       byClient: true,
       keepMs: untilCodeExpires,
     },
-    async handler({ ctx, app, input, client, request }) {
+    async handler({ ctx, app, input, client, request, spendProxy }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { pass, bind: isBound, lang, invite, purpose = 'registration' } = input;
+      const { pass, bind: isBound, lang, invite, purpose = 'registration', proof, nonce } = input;
+      const isByHolder = proof !== undefined;
+      if (isByHolder) {
+        if (nonce === undefined) throw badRequest('Missing required field: nonce');
+        if (purpose !== 'registration') throw badRequest('Invalid purpose: a proof asks for a code to register');
+        spendProxy();
+        await judgeHoldersTouch(ctx, KEEP_LABEL, { identifier, assertion: assertionOf(proof), nonce });
+      }
       const applicant = { identifier, app, invite };
       if (purpose === 'registration') await demandAdmission(ctx, applicant);
       // An address that recovers an account need not be registered. Who is known is told to nobody.
@@ -69,6 +86,7 @@ export const verifyRoutes = [
         app,
         language,
         pass,
+        isByHolder,
         isBound,
         mayReach: isOpen ? undefined : isKnown,
       });

@@ -13,6 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'sends-per-identifier': 'Codes to an identifier',
   'pass-sends-per-ip': 'Codes by a pass, asked for by an IP address',
   'pass-sends-per-identifier': 'Codes by a pass, to an identifier',
+  'keep-sends-per-identifier': 'Codes by a holder’s passkey, to an identifier',
   'sends-per-number': 'SMS to a number in an hour',
   'sends-per-number-day': 'SMS to a number in a day',
   'strangers-per-network': 'New identifiers of a network',

@@ -1011,6 +1011,8 @@ export interface Operations {
       readonly lang?: string | undefined;
       readonly invite?: string | undefined;
       readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
+      readonly proof?: Proof | undefined;
+      readonly nonce?: string | undefined;
     };
     answer: CodeSent;
   };
@@ -1359,6 +1361,7 @@ export interface Operations {
         | 'sends-per-identifier'
         | 'pass-sends-per-ip'
         | 'pass-sends-per-identifier'
+        | 'keep-sends-per-identifier'
         | 'sends-per-number'
         | 'sends-per-number-day'
         | 'strangers-per-network'
@@ -1396,6 +1399,7 @@ export interface Operations {
         | 'sends-per-identifier'
         | 'pass-sends-per-ip'
         | 'pass-sends-per-identifier'
+        | 'keep-sends-per-identifier'
         | 'sends-per-number'
         | 'sends-per-number-day'
         | 'strangers-per-network'

@@ -63,6 +63,14 @@ export function useForSend(config: Config, { channel, client, now, isStranger }:
   return isBelowShare ? createUse(config, day, { now }) : createUse(config, ofShare, { network, now });
 }
 
+/**
+ * The budget of a send by a holder's passkey: of the whole vault alone, which is what the operator pays. No network's
+ * share is taken, so strangers of one network cannot use up what the holder needs.
+ */
+export function useForKeep(config: Config, { channel, now }: Pick<SendUse, 'channel' | 'now'>): BudgetUse {
+  return createUse(config, (channel === 'sms' ? SMS : EMAIL).day, { now });
+}
+
 /** The budgets of a user operation that was sponsored; `network` is null where no network's share is taken. */
 export function useForSponsorship(config: Config, network: string | null, now: number): BudgetUse {
   const { day, ofShare } = SPONSORSHIP;

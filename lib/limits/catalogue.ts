@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
-import { PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX, SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
+import { SMS_CODE_EXPIRY_SECONDS, WRONG_GUESSES_MAX } from '../constants.ts';
 import { inGwei, wholeGwei } from './gwei.ts';
 import {
   type CountedRows,
@@ -8,6 +8,7 @@ import {
   type GweiOfSetting,
   type Limit,
   type NumberSetting,
+  PASSED_SENDS,
   type PartOfSetting,
   RELAY_LIMITS,
   SHARE_MIN,
@@ -46,22 +47,7 @@ export const LIMITS = {
     error: 'rate_limited',
     stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: `channel = 'email' AND by_pass IS NULL` },
   },
-  'pass-sends-per-ip': {
-    counts: 'codes sent with a pass',
-    max: PASS_SENDS_PER_IP_MAX,
-    windowSeconds: DAY,
-    bucket: 'client',
-    error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass > 0' },
-  },
-  'pass-sends-per-identifier': {
-    counts: 'codes sent with a pass',
-    max: PASS_SENDS_MAX,
-    windowSeconds: HOUR,
-    bucket: 'identifier',
-    error: 'rate_limited',
-    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass > 0' },
-  },
+  ...PASSED_SENDS,
   'sends-per-number': {
     counts: 'SMS sent; two fifths are kept for sends with a pass',
     max: 'rateLimitCodesPerNumber',

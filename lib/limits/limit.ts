@@ -1,6 +1,7 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { ErrorCode } from '../base/error.ts';
 import type { Config } from '../config/config.ts';
+import { KEEP_SENDS_MAX, PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX } from '../constants.ts';
 
 /**
  * The stored rows that a limit counts: each has a time, and the key of its bucket unless the bucket is the whole vault.
@@ -67,7 +68,7 @@ export type NumberSetting = { [Name in keyof Config]: Config[Name] extends numbe
 /** A setting whose value is wei. */
 export type WeiSetting = { [Name in keyof Config]: Config[Name] extends bigint ? Name : never }[keyof Config];
 
-const DAY = DAY_MS / 1000;
+const [HOUR, DAY] = [HOUR_MS / 1000, DAY_MS / 1000];
 
 /** Of the outbox, registrations count; one that failed before it had a nonce has cost nothing. */
 export const RELAY_COUNTS = `kind = 'registration' AND NOT (status = 'failed' AND nonce IS NULL)`;
@@ -103,6 +104,34 @@ export function shareOf(name: string, counts: string, of: NumberSetting, error: 
   const max = { of, share: true } as const;
   return { counts, max, windowSeconds: DAY, bucket: 'network', error, stored: usesOf(name) } as const;
 }
+
+/** The limits of codes that a pass lets through, or the passkey of a claimed address's holder. */
+export const PASSED_SENDS = {
+  'pass-sends-per-ip': {
+    counts: 'codes sent with a pass',
+    max: PASS_SENDS_PER_IP_MAX,
+    windowSeconds: DAY,
+    bucket: 'client',
+    error: 'rate_limited',
+    stored: { table: 'codes', at: 'sent_at', key: 'ip', where: 'by_pass > 0' },
+  },
+  'pass-sends-per-identifier': {
+    counts: 'codes sent with a pass',
+    max: PASS_SENDS_MAX,
+    windowSeconds: HOUR,
+    bucket: 'identifier',
+    error: 'rate_limited',
+    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass > 0' },
+  },
+  'keep-sends-per-identifier': {
+    counts: "codes sent to an address that another DID claims, by its holder's passkey",
+    max: KEEP_SENDS_MAX,
+    windowSeconds: HOUR,
+    bucket: 'identifier',
+    error: 'rate_limited',
+    stored: { table: 'codes', at: 'sent_at', key: 'identifier', where: 'by_pass = -1' },
+  },
+} as const;
 
 /** The limits of registrations made on-chain for others. */
 export const RELAY_LIMITS = {

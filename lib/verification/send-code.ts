@@ -9,7 +9,7 @@ import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { type Identifier, maskIdentifier, type ProvableChannel } from '../identity/identifier.ts';
-import { type BudgetUse, useForSend } from '../limits/budgets.ts';
+import { type BudgetUse, useForKeep, useForSend } from '../limits/budgets.ts';
 import { boundsOf } from '../limits/catalogue.ts';
 import { limitState } from '../limits/limits.ts';
 import type { Platform } from '../platform.ts';
@@ -44,6 +44,8 @@ export interface SendRequest {
   readonly language: string;
   /** A pass from an earlier message. */
   readonly pass?: string | undefined;
+  /** Whether the holder of a claimed address has asked by its passkey: only the limit of such sends applies. */
+  readonly isByHolder?: boolean | undefined;
   /** Whether only checks that bring the challenge are judged against the code. */
   readonly isBound?: boolean | undefined;
   /** If given, the message goes out after the answer, and only where this is true: the answer is the same. */
@@ -69,7 +71,9 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
     perIdentifier: config.rateLimitCodesPerIdentifier,
     ...limitsOfNumber(ctx),
   };
-  const budgets = useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
+  const budgets = row.isByHolder
+    ? useForKeep(config, row)
+    : useForSend(config, { ...row, client: row.ip, isStranger: codes.isToStranger(row) });
   const event = eventOf('code.sent', { app, at: now }, shownOf(identifier));
   const written = await writeSend(ctx, { row, limits, budgets, event });
   const full = fullLimits(config, written, row);
@@ -101,7 +105,7 @@ const KEPT_FOR_PASSES = 2 / 5;
 /** The row of a send, with the code and the pass that only its message holds; a provider's message has neither. */
 function newCode(
   { keys, random, sms }: Ctx,
-  { identifier, purpose, ip, pass: given, isBound = false }: SendRequest,
+  { identifier, purpose, ip, pass: given, isBound = false, isByHolder = false }: SendRequest,
   now: number,
   lifetimeSeconds: number,
 ): { row: codes.NewCode; code: string | null; pass: string | null } {
@@ -121,13 +125,14 @@ function newCode(
     isBound,
     pass: pass === null ? null : passDigest(pass),
     givenPass: given === undefined ? null : passDigest(given),
+    isByHolder,
   };
   return { row, code, pass };
 }
 
 /**
  * What the message carries: the code and a pass. After too many wrong guesses it is the pass alone. A message that a
- * pass let through has no further pass, so that passes cannot be chained.
+ * pass let through, or a holder's passkey, has no further pass, so that passes cannot be chained.
  */
 function messageOf(
   { config, brandOf }: Ctx,

@@ -30,6 +30,8 @@ export interface NewCode {
   readonly isBound: boolean;
   readonly pass: string | null;
   readonly givenPass: string | null;
+  /** Asked for by the passkey of a claimed address's holder. */
+  readonly isByHolder: boolean;
 }
 
 export type { SendBy };
@@ -69,7 +71,8 @@ export function isToStranger({ id, identifier, givenPass }: Pick<NewCode, 'id' |
 }
 
 /** What lets a send through at first: where that is nothing, a client with a grant is refused and asks again by it. */
-export function firstBy({ givenPass }: Pick<NewCode, 'givenPass'>): SendBy {
+export function firstBy({ givenPass, isByHolder }: Pick<NewCode, 'givenPass' | 'isByHolder'>): SendBy {
+  if (isByHolder) return 'holder';
   return givenPass === null ? 'nothing' : 'pass';
 }
 

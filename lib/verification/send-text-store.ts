@@ -1,9 +1,18 @@
-import { PASS_GUESSES_MAX, PASS_SENDS_MAX, PASS_SENDS_PER_IP_MAX, WRONG_GUESSES_MAX } from '../constants.ts';
+import {
+  KEEP_SENDS_MAX,
+  PASS_GUESSES_MAX,
+  PASS_SENDS_MAX,
+  PASS_SENDS_PER_IP_MAX,
+  WRONG_GUESSES_MAX,
+} from '../constants.ts';
 import { fewerThan } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
-/** What lets a send through: nothing but the limits, the client's live grant, or the pass that the request brought. */
-export type SendBy = 'nothing' | 'grant' | 'pass';
+/**
+ * What lets a send through: nothing but the limits, the client's live grant, the pass that the request brought, or the
+ * passkey of the holder of an address that another DID claims.
+ */
+export type SendBy = 'nothing' | 'grant' | 'pass' | 'holder';
 
 /** What decides which limits a send has. A libSQL server compiles each text each time, so a text holds only its own. */
 export interface SendKind {
@@ -22,14 +31,16 @@ const IP_SINCE = `max(:day_ago, ${clearedAt('sends-per-ip', 'send.ip')})`;
 const IDENTIFIER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-identifier', 'send.identifier')})`;
 const PASS_SINCE = `max(:hour_ago, ${clearedAt('pass-sends-per-identifier', 'send.identifier')})`;
 const PASS_IP_SINCE = `max(:day_ago, ${clearedAt('pass-sends-per-ip', 'send.ip')})`;
+const KEEP_SINCE = `max(:hour_ago, ${clearedAt('keep-sends-per-identifier', 'send.identifier')})`;
 const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', 'send.identifier')})`;
 const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', 'send.identifier')})`;
 
 /**
- * `by_pass` of a row that is no send, but holds the pass of a message without a code. Of a send it is null, or the row
- * whose pass let it through.
+ * `by_pass` of a row that is no send, but holds the pass of a message without a code, and of a send by a holder's
+ * passkey. Of others it is null, or the row whose pass let it through.
  */
 export const NO_CODE = 0;
+const BY_HOLDER = -1;
 
 /** The digest of a code that was never sent: no code has it. */
 export const DEAD = 'dead';
@@ -72,6 +83,10 @@ const NUMBER_HAS_ROOM = `${fewerThan(
   `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}`;
 
+/** What strangers have sent counts for nothing here, nor these sends for theirs. */
+const OF_HOLDER = `FROM codes WHERE identifier = send.identifier AND by_pass = ${BY_HOLDER} AND sent_at > ${KEEP_SINCE}`;
+const HOLDER_HAS_ROOM = fewerThan(`${KEEP_SENDS_MAX}`, `${OF_HOLDER} ORDER BY seq DESC`);
+
 /** Of a number's sends some are kept for passes: strangers' leave the owner, whose text message has one, a way in. */
 const NUMBER_HAS_FREE_ROOM = `${fewerThan(
   ':per_number_free',
@@ -86,6 +101,7 @@ const NUMBER_HAS_FREE_ROOM = `${fewerThan(
  * grant where the send is asked for without: most clients have none, and their texts hold nothing of passes.
  */
 function admits({ isSms, by }: SendKind): string {
+  if (by === 'holder') return HOLDER_HAS_ROOM;
   const free = isSms ? IP_HAS_ROOM : `${IP_HAS_ROOM} AND ${IDENTIFIER_HAS_ROOM}`;
   const room =
     by === 'nothing' ? `${byPass('grant')} IS NULL AND ${free}` : `${byPass(by)} IS NOT NULL AND ${HAS_ROOM_BY_PASS}`;
@@ -118,6 +134,7 @@ const ASKED = `SELECT key AS place, ${SEND_COLUMNS.map((name, i) => `value ->> $
 export function insertText(kind: SendKind, room: string): SendText {
   const { by, isSms } = kind;
   const needsPass = `CASE WHEN digest IS NOT NULL AND ${GUESSED} THEN '${DEAD}' ELSE digest END`;
+  const through = by === 'holder' ? `${BY_HOLDER}` : by === 'nothing' ? '' : byPass(by);
   return textOnce(
     `insert ${nameOf(kind)} ${room}`,
     () => `INSERT INTO codes
@@ -125,7 +142,7 @@ export function insertText(kind: SendKind, room: string): SendText {
   WITH asked AS MATERIALIZED (${ASKED}),
   send AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY place) AS nth FROM asked AS send WHERE ${admits(kind)})
   SELECT id, identifier, '${isSms ? 'sms' : 'email'}', purpose, ip, sent_at, expires_at,
-    ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${byPass(by)}`} FROM send WHERE ${room} ORDER BY nth`,
+    ${by === 'nothing' ? `${needsPass}, bound, pass, NULL` : `digest, bound, NULL, ${through}`} FROM send WHERE ${room} ORDER BY nth`,
   );
 }
 
@@ -154,13 +171,14 @@ function resets({ isSms, by }: SendKind): string {
   const at = (isAsked: boolean, name: string, from: string, max: string | number) =>
     `${isAsked ? `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)` : 'NULL'} AS ${name}`;
   const isFree = by === 'nothing';
+  const isByPass = by === 'pass' || by === 'grant';
   const free = `AND codes.by_pass IS NULL AND sent_at >`;
   /** The later one of both limits of a number: of all its sends, and of those without a pass. */
   const number = (name: string, since: string, max: string) => {
     const nth = (and: string, most: string) =>
       `coalesce((SELECT sent_at ${OF_NUMBER}${and} AND sent_at > ${since} ORDER BY seq DESC LIMIT 1 OFFSET :${most} - 1), 0)`;
     const all = nth('', max);
-    if (!isSms) return `NULL AS ${name}`;
+    if (!isSms || by === 'holder') return `NULL AS ${name}`;
     return `nullif(${isFree ? `max(${all}, ${nth(' AND codes.by_pass IS NULL', `${max}_free`)})` : all}, 0) AS ${name}`;
   };
   const passed = `AND codes.by_pass > 0 AND sent_at >`;
@@ -168,8 +186,9 @@ function resets({ isSms, by }: SendKind): string {
   return [
     at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),
     at(isFree && !isSms, 'identifier_at', `${byIdentifier} ${free} ${IDENTIFIER_SINCE}`, ':per_identifier'),
-    at(!isFree, 'pass_at', `${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX),
-    at(!isFree, 'pass_ip_at', `${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX),
+    at(isByPass, 'pass_at', `${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX),
+    at(isByPass, 'pass_ip_at', `${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX),
+    at(by === 'holder', 'keep_at', OF_HOLDER, KEEP_SENDS_MAX),
     number('number_at', NUMBER_SINCE, 'per_number'),
     number('number_day_at', NUMBER_DAY_SINCE, 'per_number_day'),
   ].join(',\n  ');

@@ -116,6 +116,7 @@ const SEND_LIMITS = [
   ['sends-per-identifier', 'identifier_at'],
   ['pass-sends-per-identifier', 'pass_at'],
   ['pass-sends-per-ip', 'pass_ip_at'],
+  ['keep-sends-per-identifier', 'keep_at'],
   ['sends-per-number', 'number_at'],
   ['sends-per-number-day', 'number_day_at'],
 ] as const;

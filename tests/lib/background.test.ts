@@ -51,7 +51,7 @@ function fill({ db }: Context, into: string, select: string, rows: number) {
 
 const limits = { perIp: 9, perIdentifier: 9, perNumber: 9, perNumberFree: 9, perNumberDay: 9, perNumberDayFree: 9 };
 const ANY = { sql: '1', args: {} };
-const NO_PASS = { isBound: false, pass: null, givenPass: null };
+const NO_PASS = { isBound: false, pass: null, givenPass: null, isByHolder: false };
 const code = { id: 'c', identifier: 'email:a@b.de', channel: 'email', ip: '203.0.113.7', digest: null, ...NO_PASS };
 const session = {
   identifier: 'handle:alice',

@@ -102,7 +102,7 @@ const aliased = { ...session('198.51.100.9', 3), aliasHash: '0xalias', didHash: 
 /** A session of a /48 that opens many. */
 const IPV6 = '2001:db8:1:1::/64';
 const ofSite = { ...session(IPV6, 3), share: shareOf(now, IPV6) };
-const NO_PASS = { isBound: false, pass: null, givenPass: null };
+const NO_PASS = { isBound: false, pass: null, givenPass: null, isByHolder: false };
 const code = {
   id: 'c',
   identifier: 'email:a@b.de',

@@ -38,7 +38,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
     const id = `${sends++}`;
     const ip = `10.${sends >> 16}.${(sends >> 8) & 255}.${sends & 255}`;
     const row = { id, identifier: `${channel}:${id}`, channel, ip, now, expiresAt: now + 1, digest: 'd' };
-    const code = { ...row, purpose: 'registration', isBound: false, pass: null, givenPass: null } as const;
+    const code = {
+      ...row,
+      purpose: 'registration',
+      isBound: false,
+      pass: null,
+      givenPass: null,
+      isByHolder: false,
+    } as const;
     const budgets = useForSend(settings, { channel, client: ip, now, isStranger: isToStranger(code) });
     const [written] = await db.write(insertCodes([code], limits, budgets.room), ...budgets.spend);
     const full = budgets.full((await db.read(budgets.state))[0]);

@@ -66,6 +66,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
       isBound: false,
       pass: null,
       givenPass: null,
+      isByHolder: false,
     };
     const budgets = useForSend(config, { ...row, client: ip, isStranger: isToStranger(row) });
     const event = eventOf('code.sent', { app: '', at: now }, { channel: 'email', identifier: 'a***@example.com' });

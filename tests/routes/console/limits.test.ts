@@ -24,6 +24,7 @@ describe('limits', () => {
         'sends-per-identifier',
         'pass-sends-per-ip',
         'pass-sends-per-identifier',
+        'keep-sends-per-identifier',
         'sends-per-number',
         'sends-per-number-day',
         'strangers-per-network',
