@@ -31,12 +31,13 @@ export function createChallenges(chain: TestChain, vault: () => TestVault) {
     await t.work();
   };
   /** An address held by a final registration with a passkey, and a stranger who has talked its owner out of a code. */
-  const held = async () => {
-    const [owner, stranger] = [await people.create('email'), await people.create('email')];
+  const held = async (channel: 'email' | 'sms' = 'email') => {
+    const [owner, stranger] = [await people.create(channel), await people.create(channel)];
     const { txHash } = await people.publish(owner);
     expect((await claim(owner, txHash, { proof: true })).status).toBe(200);
     await chain.mine(FINAL);
     await look();
+    expect(await people.lookup(owner)).toMatchObject({ proven: true, final: true });
     const thief: Person = { ...stranger, identifier: owner.identifier };
     return { owner, thief, mined: await people.publish(thief), txHash };
   };
@@ -53,11 +54,11 @@ export function createChallenges(chain: TestChain, vault: () => TestVault) {
       await look();
       return reply;
     },
-    /** Moves the vault's clock and the chain's by so many hours. */
-    async hours(count: number) {
+    /** Moves the vault's clock and the chain's by so many hours, or the first alone. */
+    async hours(count: number, { isChainToo = true } = {}) {
       const t = vault();
       await t.clock.advance(count * HOUR_MS);
-      await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(t.clock.now() / 1000)]);
+      if (isChainToo) await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(t.clock.now() / 1000)]);
       await chain.mine(FINAL + 1);
       await look();
       await look();

@@ -2,17 +2,16 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex, utf8 } from '../../../lib/base/bytes.ts';
-import { HOUR_MS } from '../../../lib/base/clock.ts';
 import { didHash } from '../../../lib/identity/did.ts';
+import { CHALLENGE_VARS, createChallenges, FINAL, timeOfHead } from '../../support/challenges.ts';
 import { testClock } from '../../support/clock.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import type { Passkey } from '../../support/passkey.ts';
-import { createPeople, type Person } from '../../support/people.ts';
+import type { Person } from '../../support/people.ts';
 import { nonceFor, originOf } from '../../support/sign-ups.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
-const FINAL = 3;
 const chain = await startTestChain();
 afterAll(chain.stop);
 
@@ -24,72 +23,24 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-/** The chain's time and the vault's begin together: both have to be past a wait. */
 async function start(vars: Record<string, string> = {}): Promise<TestVault> {
-  const head = (await chain.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  const settings = {
-    ...chain.vars,
-    FINALITY_BLOCKS: String(FINAL),
-    MAX_VERIFY_SENDS_PER_IP: '1000',
-    RATE_LIMIT_CODES_PER_IDENTIFIER: '1000',
-    MAX_REGISTRATIONS_PER_IP: '1000',
-    ...vars,
-  };
   const reach: typeof fetch = Object.assign(
     (...given: Parameters<typeof fetch>) =>
       isNodeAway && String(given[0]).startsWith(chain.url) ? Promise.reject(new TypeError('away')) : fetch(...given),
     { preconnect: fetch.preconnect },
   );
-  return startVault(settings, { clock: testClock(Number(head.timestamp) * 1000), fetch: reach });
+  const settings = { ...chain.vars, ...CHALLENGE_VARS, ...vars };
+  return startVault(settings, { clock: testClock(await timeOfHead(chain)), fetch: reach });
 }
 
-const people = createPeople(chain, () => t);
-const { create, publish, lookup } = people;
+const people = createChallenges(chain, () => t);
+const { create, publish, lookup, look, held, hours, holderOf } = people;
 const claim: typeof people.claim = (...given) => people.claim(...given);
-
-async function look(): Promise<void> {
-  await t.clock.advance(30_000);
-  await t.work();
-}
-
-async function holderOf({ identifier, channel }: Person) {
-  const [row] = await t.rows('SELECT did FROM registrations WHERE identifier = :key AND holds = 1', {
-    key: `${channel}:${identifier}`,
-  });
-  return row?.['did'];
-}
-
-/** An address held by a final registration with a passkey, and a stranger who has talked its owner out of a code. */
-async function held() {
-  const [owner, stranger] = [await create('email'), await create('email')];
-  const { txHash } = await publish(owner);
-  expect((await claim(owner, txHash, { proof: true })).status).toBe(200);
-  await chain.mine(FINAL);
-  await look();
-  expect(await lookup(owner)).toMatchObject({ proven: true, final: true });
-  const thief = { ...stranger, identifier: owner.identifier };
-  return { owner, thief, mined: await publish(thief), txHash };
-}
 
 /** Lets a challenge stand: the thief's claim is final, and judged. */
 async function challenged() {
   const all = await held();
-  const { thief, mined } = all;
-  const reply = await claim(thief, mined.txHash, { proof: true });
-  expect(reply.status).toBe(200);
-  await chain.mine(FINAL);
-  await look();
-  await look();
-  return { ...all, reply };
-}
-
-/** Moves the vault's clock and the chain's by so many hours. */
-async function hours(count: number, { isChainToo = true } = {}): Promise<void> {
-  await t.clock.advance(count * HOUR_MS);
-  if (isChainToo) await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(t.clock.now() / 1000)]);
-  await chain.mine(FINAL + 1);
-  await look();
-  await look();
+  return { ...all, reply: await people.challenge(all) };
 }
 
 /** The holder's passkey signs that another DID may have the address. */

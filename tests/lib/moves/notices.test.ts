@@ -60,6 +60,7 @@ async function open(vars: Record<string, string> = {}, clock?: TestClock): Promi
 
 /** Codes come by mail. */
 const codeFor = (to: string) => {
+  if (to.startsWith('+')) return t.codeFor(to);
   const newest = mailsTo(to).findLast(({ subject }) => subject.startsWith('Your code'));
   return /\b\d{6}\b/.exec(newest?.text ?? '')?.[0] ?? '';
 };
@@ -87,6 +88,7 @@ async function known(owner: Person, txHash: string) {
   return { other: other.identifier, contact };
 }
 
+const TWILIO = { TWILIO_ACCOUNT_SID: 'AC1', TWILIO_AUTH_TOKEN: 'x', TWILIO_VERIFY_SERVICE_SID: 'VA1' };
 const BEGUN = 'Somebody else claims an address of your account on localhost';
 const SOON = 'An address of your account on localhost moves in a day';
 const MOVED = 'An address of your account on localhost has moved';
@@ -209,6 +211,33 @@ describe('S2: who has an address', () => {
     await both();
     await both();
     expect(toldTo(other).map(plain)).toEqual([BEGUN, SOON, 'The claim to your address on localhost was refused']);
+  });
+
+  test('of a number gets a text message; where Twilio keeps the codes, the holder’s mail addresses alone hear', async () => {
+    const numbers = await people.held('sms');
+    const mailed = { ...numbers.owner, channel: 'email', identifier: 'of.the.number@example.com' } as const;
+    expect((await claim(mailed, numbers.txHash, { proof: true })).status).toBe(200);
+    await hours(1);
+    await challenge(numbers);
+    const texts = t.entries.filter(({ event, channel }) => event === 'notice' && channel === 'sms');
+    expect(texts).toMatchObject([{ to: numbers.owner.identifier, notice: 'challenge_begun' }]);
+    expect(String(texts[0]?.['link'])).toMatch(/^http:\/\/localhost:\d+\/account#keep=[0-9a-z]+-[0-9a-f]{32}$/);
+    expect(toldTo(mailed.identifier).map(plain)).toEqual([BEGUN]);
+    expect((await claim(numbers.owner, numbers.txHash, { proof: true })).status).toBe(200);
+    await look();
+
+    const { clock } = t;
+    await stopAll();
+    t = await open({ SMS_PROVIDER: 'twilio', SMS_COUNTRIES: '*', ...TWILIO }, clock);
+    await t.rows(`UPDATE challenges SET ended_at = ended_at - 86400000`);
+    await t.rows(`UPDATE registrations SET lost = NULL, waits = 1 WHERE did = :did`, { did: numbers.thief.did });
+    await look();
+    await look();
+    expect(await movesAt()).toBeGreaterThan(clock.now() + 71 * HOUR_MS);
+    expect(await t.rows(`SELECT recipient FROM challenge_notices WHERE challenge_id = 2 AND kind = 'begun'`)).toEqual([
+      { recipient: 'other' },
+    ]);
+    expect(toldTo(mailed.identifier).map(plain)).toHaveLength(3);
   });
 
   test('who is erased meanwhile hears no more of it', async () => {
