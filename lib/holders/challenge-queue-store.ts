@@ -35,12 +35,16 @@ export function selectAnyMove(now: number): Statement {
   };
 }
 
-/** Those that wait for an address and of which no challenge is known; one that is erased waits for nobody's. */
+/**
+ * Those that wait for an address and of which no challenge is known; one that is erased waits for nobody's. The newest
+ * first: of two that become final in one turn the later one is to wait, and whoever is opened sends the others away.
+ */
 export function selectUnopened(limit: number): Statement {
   return {
-    sql: `SELECT DISTINCT identifier, did FROM registrations WHERE waits = ${WAITS} AND identifier NOT LIKE '%@erased'
+    sql: `SELECT identifier, did FROM registrations WHERE waits = ${WAITS} AND identifier NOT LIKE '%@erased'
       AND NOT EXISTS (SELECT 1 FROM challenges WHERE challenges.identifier = registrations.identifier
-        AND challenges.did = registrations.did AND ended_at IS NULL) LIMIT :limit`,
+        AND challenges.did = registrations.did AND ended_at IS NULL)
+      GROUP BY identifier, did ORDER BY max(id) DESC LIMIT :limit`,
     args: { limit },
   };
 }
@@ -76,7 +80,8 @@ export function openChallenge({ identifier, did }: Challenger, now: number): rea
 /** A challenge that stands, with the address's holder and the newest claim that waits; null where there is none. */
 export function selectChallenge(id: number): Statement {
   return {
-    sql: `SELECT challenges.*, ${FIRST_NOTICES}, ${HOLDER}, ${isSlow('holder')} AS is_slow, claim.id AS claim_id, claim.controller AS claim_controller,
+    sql: `SELECT challenges.*, ${FIRST_NOTICES}, ${HOLDER}, ${isSlow('holder')} AS is_slow,
+        holder.waits = ${MAY_TAKE} AS has_taken, claim.id AS claim_id, claim.controller AS claim_controller,
         claim.proof_key AS claim_key
       FROM challenges LEFT JOIN registrations AS holder ON holder.identifier = challenges.identifier AND holder.holds = 1
       LEFT JOIN registrations AS claim ON claim.id = (SELECT max(id) FROM registrations AS mine

@@ -121,15 +121,20 @@ function ended(from: string, by: string): EventRows {
   };
 }
 
-/** Ends what another DID's claims wait for, since the holder has claimed the address anew. */
-export function withdrawWaiting({ identifier, did }: Challenger, now: number): readonly Statement[] {
+/**
+ * Ends what another DID's claims wait for, since a later claim holds the address. `holder`: it claimed the address anew;
+ * `replaced`: it was let have it, which refuses nobody.
+ */
+export function withdrawWaiting(
+  { identifier, did }: Challenger,
+  by: 'holder' | 'replaced',
+  now: number,
+): readonly Statement[] {
   const args = { identifier, did };
+  const reason = by === 'holder' ? 'withdrawn_by_holder' : 'replaced';
   return [
-    ...endChallenge({ sql: `${STANDING} AND did = :did`, args }, 'holder', now),
-    ...loseAddress(`identifier = :identifier AND did = :did AND waits = ${WAITS}`, 'withdrawn_by_holder', {
-      ...args,
-      now,
-    }),
+    ...endChallenge({ sql: `${STANDING} AND did = :did`, args }, by, now),
+    ...loseAddress(`identifier = :identifier AND did = :did AND waits = ${WAITS}`, reason, { ...args, now }),
   ];
 }
 

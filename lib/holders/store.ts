@@ -71,9 +71,10 @@ function createSettlement(of: string): Settlement {
       AND channel <> 'handle' AND final = 1 AND proof_key IS NOT NULL AND holds = 0 AND ${named}
       AND EXISTS (SELECT 1 FROM registrations AS holder WHERE holder.identifier = registrations.identifier
         AND holder.holds = 1 AND holder.id < registrations.id AND holder.did <> registrations.did)`,
+    // A failed one waits for nothing: else its challenge would be opened again.
     clear: `UPDATE registrations SET waits = 0 WHERE waits = ${WAITS} AND ${named}
-      AND NOT EXISTS (SELECT 1 FROM registrations AS held WHERE held.id = ${RIGHTFUL} AND ${isSlow('held')}
-        AND held.did <> registrations.did)`,
+      AND (status = 'failed' OR NOT EXISTS (SELECT 1 FROM registrations AS held WHERE held.id = ${RIGHTFUL}
+        AND ${isSlow('held')} AND held.did <> registrations.did))`,
     news: newsOf(named),
     // The address hears of it when another DID takes it.
     release: `UPDATE registrations SET holds = 0,

@@ -85,9 +85,11 @@ async function moveOne(ctx: Ctx, one: LeasedChallenge): Promise<void> {
 async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Promise<readonly Statement[]> {
   const { config } = ctx;
   if (row['claim_id'] === null) return endLeased(one, row['holder_did'] === row['did'] ? 'moved' : 'failed', now);
-  // The holder has claimed the address anew.
-  if (Number(row['holder_id']) > Number(row['claim_id']))
-    return withdrawWaiting({ identifier: String(row['identifier']), did: String(row['did']) }, now);
+  // The holder has claimed the address anew, or has let another DID have it.
+  if (Number(row['holder_id']) > Number(row['claim_id'])) {
+    const waiting = { identifier: String(row['identifier']), did: String(row['did']) };
+    return withdrawWaiting(waiting, row['has_taken'] === 1 ? 'replaced' : 'holder', now);
+  }
   if (row['is_slow'] !== 1 || row['holder_did'] === row['did'] || config.addressMoveHours === 0)
     return move(one, row, now);
   const movesAt = row['moves_at'] === null ? null : Number(row['moves_at']);
