@@ -122,8 +122,8 @@ function ended(from: string, by: string): EventRows {
 }
 
 /**
- * Ends what another DID's claims wait for, since a later claim holds the address. `holder`: it claimed the address anew;
- * `replaced`: it was let have it, which refuses nobody.
+ * Ends what another DID's claims wait for, since a later claim holds the address. `holder`: it claimed the address
+ * anew; `replaced`: it was let have it, which refuses nobody.
  */
 export function withdrawWaiting(
   { identifier, did }: Challenger,
