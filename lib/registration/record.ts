@@ -77,11 +77,13 @@ export async function recordRegistration(
   await ctx.registryCode.demand();
   if (authorization && clock.now() >= authorization.expiresAt) throw new VaultError('attestation_expired');
   if (ctx.isReserved(identifier) && !authorization) throw new VaultError('identifier_reserved');
-  const renewal = authorization ? await openRenewal(ctx, request, authorization, contenders, caller.spend) : undefined;
+  let renewal = authorization ? await openRenewal(ctx, request, authorization, contenders, caller.spend) : undefined;
   if (authorization && renewal?.holder.credentialId === asked.credentialId) {
     if (await writeRenewal(ctx, renewal, authorization, caller.ip)) return;
-    if (isStored(asked, proven, await contendersOf(ctx, asked))) return;
-    throw new VaultError('attestation_used');
+    contenders = await contendersOf(ctx, asked);
+    if (isStored(asked, proven, contenders)) return;
+    // Where the address has moved meanwhile it is a claim as anybody's; else a registration of its own renews, too.
+    renewal = await openRenewal(ctx, request, authorization, contenders, () => undefined);
   }
   // Another passkey of the holder's account gets a registration of its own.
   const claim = { ...asked, proof: renewal?.proof ?? (await openedProof(ctx, request, authorization, caller)) };
@@ -98,7 +100,7 @@ export async function recordRegistration(
         const { ip, app } = caller;
         const rest = { proofKey: null, ledTo: judged.ledTo, attestation: authorization, ip, app, relay: null };
         const recorded = newClaim(ctx, request, claim, rest);
-        const also = renewal ? endOthers(claim.identifier, fence, recorded.now) : [];
+        const also = renewal ? endOthers(renewal.holder, fence, recorded.now) : [];
         const results = await db.write(...insertClaim(recorded, fence, also));
         if (results[0]?.rowsAffected !== 1) throw refusedClaim(ctx, results.at(-1)?.rows[0], recorded);
         ctx.metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });

@@ -38,7 +38,16 @@ export function renewClaim(
   ];
 }
 
-/** For the batch that writes a claim by another passkey of the holder's account: it ends what others claim. */
-export function endOthers(identifier: string, fence: Fence, now: number): readonly Statement[] {
-  return withdrawChallengers(identifier, now, admitted(fence));
+/**
+ * For the batch that writes a claim by another passkey of the holder's account: it ends what others claim, if the
+ * address has not moved meanwhile.
+ */
+export function endOthers(
+  { id, identifier }: Pick<RenewedClaim, 'id' | 'identifier'>,
+  fence: Fence,
+  now: number,
+): readonly Statement[] {
+  const { sql, args } = admitted(fence);
+  const holds = `EXISTS (SELECT 1 FROM registrations WHERE id = :renewed AND holds = 1)`;
+  return withdrawChallengers(identifier, now, { sql: `${sql} AND ${holds}`, args: { ...args, renewed: id } });
 }
