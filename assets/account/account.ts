@@ -6,8 +6,9 @@ import { readAccounts } from '../wallet/memory.ts';
 import { loadWords, word } from '../words/words.ts';
 import { type Contracts, readContracts } from './facts.ts';
 import { nameContact, setUp, turnOff } from './guardian.ts';
-import { keysOf, readSigned, type Signed, tick, writeDid, writeHome, writeMoney } from './home.ts';
+import { keysOf, readSigned, type Signed, tick, writeHome, writeMoney } from './home.ts';
 import { join, showCode } from './join.ts';
+import { keep, release } from './keep.ts';
 import { editKey, pick } from './keys.ts';
 import { recover, wait } from './lost.ts';
 import { move } from './move.ts';
@@ -64,6 +65,7 @@ async function open(isLate: () => boolean): Promise<void> {
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
   if (wanted) return start(place, route, word('start.to_stop'), () => stopByMail(value, route));
+  if (!account && name === 'keep') return start(place, route, word('start.to_keep'));
   if (!account) return start(place, home);
   if (shown() !== 'home') loading(word('loading'));
   const signed = await readSigned(place, account);
@@ -87,6 +89,10 @@ async function openScreen(
   if (key) return editKey(signed, key, home);
   if (name === 'add' && signed.account.kind === 2) return pick(signed, home);
   if (name === 'address') return pickAddress(signed);
+  const { registration } = signed;
+  if (name === 'keep' && registration) return keep(signed, registration, home, value ?? '');
+  const [challenge] = registration?.challenges ?? [];
+  if (name === 'release' && challenge) return release(signed, challenge, home);
   if (name === 'qr') return showCode(signed, () => go('qr'));
   if (name === 'guard') return setUp(signed, home);
   if (name === 'unguard') return turnOff(signed, home);
@@ -112,15 +118,14 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
       home();
       say(word('passkey_unused'));
     });
-  const now = JSON.stringify([signed.facts, accounts]);
+  const now = JSON.stringify([signed.facts, signed.registration, accounts]);
   if (isFresh || now !== drawn) {
-    writeHome(signed, { stop: stopIt, go });
+    writeHome(signed, { stop: stopIt, keep: () => go('keep'), release: () => go('release'), go });
     writeAccounts(accounts, home);
   }
   drawn = now;
   if (isFresh) show('home');
   void writeMoney(signed);
-  void writeDid(signed).catch(() => write('did', signed.facts.did));
 }
 
 onPress('copy', () => {

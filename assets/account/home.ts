@@ -7,9 +7,10 @@ import { readToken } from '../wallet/api.ts';
 import { spoken, word, wordWith } from '../words/words.ts';
 import { type AccountFacts, type Contracts, type Key, readFacts } from './facts.ts';
 import { day, daysOf, identicon, left, moment, short, writeAddress } from './format.ts';
-import { ask, VaultRefusal } from './http.ts';
+import { ask } from './http.ts';
 import { isSyncedHere } from './memory.ts';
 import type { World } from './operate.ts';
+import type { Channel } from './prove.ts';
 import { element, make, makeButton, onPress, toggle, write } from './view.ts';
 
 /** A signed-in page: the account, and what the chain says of it. */
@@ -17,6 +18,23 @@ export interface Signed extends World {
   readonly contracts: Contracts;
   readonly account: Account;
   readonly facts: AccountFacts;
+  /** Of the passkey that is used here; undefined if it registered nothing. */
+  readonly registration: Registration | undefined;
+}
+
+/** What the vault says of a passkey's registration. */
+export interface Registration {
+  readonly did: string;
+  readonly txHash: Hex;
+  /** What other DIDs have proven of this one's addresses. */
+  readonly challenges?: readonly Challenge[];
+}
+
+/** An address that another DID has proven, and when it moves there; null until that is known. */
+export interface Challenge {
+  readonly did: string;
+  readonly channel: Channel;
+  readonly moves_at: string | null;
 }
 
 /** A key as the page shows it. */
@@ -59,6 +77,8 @@ export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): s
 /** What the buttons of the page do. */
 export interface Actions {
   stop(): void;
+  keep(): void;
+  release(): void;
   go(hash: string): void;
 }
 
@@ -69,6 +89,7 @@ export function writeHome(signed: Signed, actions: Actions): void {
   identicon(element<SVGElement>('icon'), account.address);
   writeAddress(element('address'), account.address);
   write('full', account.address);
+  write('did', BigInt(facts.did) === 0n ? word('details.no_did') : (signed.registration?.did ?? facts.did));
   write('network', `${config.chain} (${config.chainId})`);
   write(
     'kind',
@@ -127,8 +148,11 @@ function writeRecovery({ account, facts, contracts }: Signed): void {
   toggle('contact', isOurs);
 }
 
-function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKey[], actions: Actions): HTMLElement[] {
+function noticesOf(signed: Signed, keys: readonly ShownKey[], actions: Actions): HTMLElement[] {
+  const { account, facts, contracts, registration } = signed;
   const notices: HTMLElement[] = [];
+  const [challenge] = registration?.challenges ?? [];
+  if (challenge) notices.push(challengeNotice(challenge, actions));
   if (facts.recovery) notices.push(recoveryNotice(facts.recovery.readyAt, actions));
   if (account.kind === 1 && contracts.factory2 !== null) {
     const words = word('notice.first_kind');
@@ -148,6 +172,14 @@ function noticesOf({ account, facts, contracts }: Signed, keys: readonly ShownKe
 function notice(tone: string, words: string, more: string, button: string, act: () => void): HTMLElement {
   const made = make('section', `notice ${tone}`, make('p', '', make('strong', '', words)), make('p', '', more));
   made.append(makeButton(button, '', act));
+  return made;
+}
+
+function challengeNotice({ moves_at: time }: Challenge, { keep, release }: Actions): HTMLElement {
+  const words = time === null ? word('challenge.soon') : word('challenge.words', { time: moment(time) });
+  const made = notice('bad', word('challenge.title'), words, word('challenge.keep'), keep);
+  made.append(makeButton(word('challenge.release'), 'link', release));
+  made.setAttribute('role', 'alert');
   return made;
 }
 
@@ -191,25 +223,15 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
   list.replaceChildren(...rows);
 }
 
-/** Reads the DID that is registered with the passkey, and writes it. */
-export async function writeDid({ account, facts }: Signed): Promise<void> {
-  if (BigInt(facts.did) === 0n) return write('did', word('details.no_did'));
-  write('did', (await didOf(account)) ?? facts.did);
-}
-
-/** The text of the DID that the vault knows for the passkey. */
-export async function didOf({ credentialId, x, y }: Account): Promise<string | undefined> {
+/** What is registered with the passkey; undefined if nothing is, or the vault does not say. */
+async function readRegistration({ credentialId, x, y }: Account): Promise<Registration | undefined> {
   const key = x === undefined || y === undefined ? {} : { pubKeyX: x, pubKeyY: y };
-  const found = await ask<{ did: string }>('GET /api/dids/lookup', { credentialId, ...key }).catch((error) => {
-    if (error instanceof VaultRefusal) return undefined;
-    throw error;
-  });
-  return found?.did;
+  return ask<Registration>('GET /api/dids/lookup', { credentialId, ...key }).catch(() => undefined);
 }
 
 /** Reads what the chain says of the account. */
 export async function readSigned(world: World & { contracts: Contracts }, account: Account): Promise<Signed> {
-  const facts = await readFacts(account.address as Hex);
+  const [facts, registration] = await Promise.all([readFacts(account.address as Hex), readRegistration(account)]);
   const kind = facts.kind ?? account.kind;
-  return { ...world, account: { ...account, kind }, facts };
+  return { ...world, account: { ...account, kind }, facts, registration };
 }

@@ -1,4 +1,4 @@
-// Shows that an email address is the person's: a code is sent there, and the vault attests it.
+// Shows that an address is the person's: a code is sent there, and the vault attests it.
 import { type WordId, word } from '../words/words.ts';
 import { left } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
@@ -8,59 +8,98 @@ import { element, fault, fill, onCode, onPress, onSubmit, show, shown, textIn, t
 /** What the vault signs once a code was right. Only some members are read here. */
 export interface Attestation {
   readonly identifier: string;
-  readonly channel: 'email';
+  readonly channel: Channel;
   readonly signature: string;
+  readonly expires_at: string;
 }
 
-/** A code lives this long, and another one can be sent after half of it. */
-const CODE_MS = 90_000;
-const AGAIN_MS = 45_000;
+/** How an address is reached. */
+export type Channel = 'email' | 'sms';
 
-/** Asks for an address and the code that is sent there. */
-export function prove(
-  { title, words, back }: { readonly title: string; readonly words: string; readonly back: () => void },
-  then: (attestation: Attestation) => Promise<void>,
-): void {
+/** What is asked for, and why. */
+export interface Asking {
+  readonly title: string;
+  readonly words: string;
+  readonly back: () => void;
+  readonly channel?: Channel;
+  /** What the code is for. */
+  readonly purpose?: 'registration' | 'recovery';
+  /** From a message, for whom others keep from a code. */
+  readonly pass?: string;
+  /** What the button says, where no code is sent. */
+  readonly button?: string;
+  /** The passkey's word for a code where others have used up those of the address: members of the request. */
+  readonly touch?: (address: string) => Promise<object>;
+}
+
+const FORMS = { email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, sms: /^\+[\d\s().-]{6,}$/ };
+
+/** Asks for an address. */
+export function askAddress(asking: Asking, then: (address: string) => Promise<void>): void {
+  const { title, words, back, channel = 'email', button = word('mail.send') } = asking;
+  const isMail = channel === 'email';
   write('mail-title', title);
   write('mail-words', words);
+  write('email-label', word(isMail ? 'mail.label' : 'mail.phone'));
+  write('mail-go', button);
+  const input = element<HTMLInputElement>('email');
+  input.type = isMail ? 'email' : 'tel';
+  input.autocomplete = isMail ? 'email' : 'tel';
   fault('email', undefined);
   toggle('mail-form', true);
   toggle('code-form', false);
   onPress('mail-back', back);
-  const again = () => prove({ title, words, back }, then);
   onSubmit('mail-form', () => {
-    const email = textIn('email');
-    const isAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email);
-    fault('email', isAddress ? undefined : word('mail.fault_form'));
-    if (isAddress) guard(() => sendCode(email, then, again), { again });
+    const address = textIn('email');
+    const isAddress = FORMS[channel].test(address);
+    fault('email', isAddress ? undefined : word(isMail ? 'mail.fault_form' : 'mail.fault_phone'));
+    if (isAddress) guard(() => then(address), { again: () => askAddress(asking, then) });
   });
   show('mail');
 }
 
-async function sendCode(email: string, then: (attestation: Attestation) => Promise<void>, again: () => void) {
-  let challenge: string;
-  try {
-    const asked = { identifier: email, channel: 'email', purpose: 'recovery' };
-    const sent = await ask<{ challenge: string }>('POST /api/verify/send', asked);
-    challenge = sent.challenge;
-  } catch (error) {
+/** Asks for an address and the code that is sent there. */
+export function prove(asking: Asking, then: (attestation: Attestation) => Promise<void>): void {
+  askAddress(asking, (address) => sendCode(address, asking, then));
+}
+
+/** How the vault answers a request for a code; times are seconds. */
+interface Sent {
+  readonly challenge: string;
+  readonly expires_in: number;
+  readonly retry_after: number;
+}
+
+async function sendCode(identifier: string, asking: Asking, then: (attestation: Attestation) => Promise<void>) {
+  const { channel = 'email', purpose = 'recovery', pass, touch } = asking;
+  const again = () => prove(asking, then);
+  const asked = { identifier, channel, purpose };
+  const send = (more: object) => ask<Sent>('POST /api/verify/send', { ...asked, ...more });
+  const sent = await send(pass ? { pass } : {}).catch(async (error) => {
+    if (!(error instanceof VaultRefusal)) throw error;
+    if (touch && error.retryAfter !== undefined) return send(await touch(identifier));
     // The field is where a wrong address is mended.
-    if (error instanceof VaultRefusal && /^Invalid/.test(error.code)) return fault('email', word('mail.fault_refused'));
-    throw error;
-  }
+    if (!/^Invalid/.test(error.code)) throw error;
+    fault('email', word(channel === 'email' ? 'mail.fault_refused' : 'mail.fault_phone'));
+    return undefined;
+  });
+  if (!sent) return;
+  const { challenge } = sent;
   const sentAt = Date.now();
-  write('code-to', email);
+  write('code-to', identifier);
   fill('code', '');
   fault('code', undefined);
+  // The passkey's prompt has another screen.
+  if (shown() !== 'mail') show('mail');
   toggle('mail-form', false);
   toggle('code-form', true);
   element('code').focus();
   const tick = () => {
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
-    const rest = sentAt + CODE_MS - Date.now();
+    const rest = sentAt + sent.expires_in * 1000 - Date.now();
     write('code-left', rest > 0 ? word('code.left', { time: left(rest) }) : word('code.ended'));
-    const wait = sentAt + AGAIN_MS - Date.now();
+    const wait = sentAt + sent.retry_after * 1000 - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
     element('code-again').textContent = wait > 0 ? word('code.again_in', { time: left(wait) }) : word('code.again');
   };
@@ -68,14 +107,14 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
   tick();
   onPress('code-again', () => {
     clearInterval(timer);
-    guard(() => sendCode(email, then, again), { again });
+    guard(() => sendCode(identifier, asking, then), { again });
   });
   let isChecking = false;
   const check = (code: string) => {
     // The sixth digit and the button send the same code: it counts as one guess.
     if (isChecking) return;
     isChecking = true;
-    const checked = checkCode({ email, code, challenge }, then).finally(() => (isChecking = false));
+    const checked = checkCode({ identifier, channel, code, challenge }, then).finally(() => (isChecking = false));
     guard(() => checked, { again });
   };
   onCode('code', check);
@@ -86,7 +125,7 @@ async function sendCode(email: string, then: (attestation: Attestation) => Promi
 }
 
 async function checkCode(
-  { email, code, challenge }: { email: string; code: string; challenge: string },
+  asked: { readonly identifier: string; readonly channel: Channel; readonly code: string; readonly challenge: string },
   then: (attestation: Attestation) => Promise<void>,
 ): Promise<void> {
   const answer = await ask<{
@@ -94,7 +133,7 @@ async function checkCode(
     message?: string;
     attestation: Attestation;
     attempts_remaining?: number;
-  }>('POST /api/verify/check', { identifier: email, channel: 'email', code, challenge });
+  }>('POST /api/verify/check', asked);
   if (answer.verified) return then(answer.attestation);
   fill('code', '');
   fault('code', word(WRONG[answer.message ?? ''] ?? 'code.fault_wrong'));

@@ -25,6 +25,8 @@ export const REFUSALS: readonly string[] = [
   'join_closed',
   'bundler_not_configured',
   'proof_invalid',
+  'no_challenge',
+  'identifier_taken',
 ];
 
 /** Title and text for a refusal by the vault, which may say how many seconds to wait. */

@@ -86,11 +86,12 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
   const sponsored = await startSponsoredBundler(chain);
   const line = startLine(sponsored.url);
   let shiftMs = 0;
+  const now = () => systemClock.now() + shiftMs;
   const clock = {
     ...systemClock,
-    now: () => systemClock.now() + shiftMs,
-    // Time passes: a vault whose time of day alone jumps would wait until it stays.
-    monotonic: () => systemClock.monotonic() + shiftMs,
+    now,
+    // Time passes, also for the database (`timedBy`): beside one whose time of day alone jumps, nothing moves.
+    monotonic: now,
     advance: () => Promise.reject(new Error('this clock goes by itself')),
   };
   const vars = {
