@@ -5,6 +5,8 @@ const LONG = [
   'tests/contracts/account2/mutants.test.ts',
   // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
   'tests/lib/bundler/sponsor-attacks.test.ts',
+  // Two thousand orders; lib/moves/evidence holds the same rules one step after the other.
+  'tests/orders/moves.test.ts',
 ];
 
 /** What runs of them each time: the main flow on both databases, a journey of each page in a browser, a short torture. */
