@@ -6,7 +6,7 @@ import { type Fault, openChallengeStore } from '../../support/evidence/challenge
 import { isLong } from '../../support/long.ts';
 import { SEED } from '../../support/seed.ts';
 
-const HISTORIES = isLong ? 100_000 : 40;
+const HISTORIES = isLong ? 100_000 : 20;
 /** More than enough for every fault. */
 const HISTORIES_OF_FAULT = 2_000;
 /** Planted faults, each by the rule that it breaks. */
