@@ -164,3 +164,17 @@ describe.each(Object.entries(PAGES))('the words of /%s', (page, { html, scripts,
     expect(Object.keys(catalogueOf(language, page))).toEqual(Object.keys(english));
   });
 });
+
+test.each(['../../../assets/words/fr', '../../../lib/words/messages'])(
+  'French punctuation does not go to the next line: %s',
+  (folder) => {
+    const files = [...new Bun.Glob('**/*.json').scanSync(new URL(folder, import.meta.url).pathname)].filter(
+      (name) => folder.endsWith('/fr') || name === 'fr.json',
+    );
+    expect(files.length).toBeGreaterThan(0);
+    for (const name of files) {
+      const texts = Object.values(JSON.parse(readFileSync(new URL(`${folder}/${name}`, import.meta.url), 'utf8')));
+      expect(texts.filter((text) => / [:?!;»]|« /.test(String(text)))).toEqual([]);
+    }
+  },
+);
