@@ -88,7 +88,8 @@ function rowOf(table: string, who: Stored, now: number): Record<string, Value> {
       proof: '{}',
       tx_hash: `0x${n}`,
     },
-    challenge_notices: { challenge_id: n, kind: 'begun', recipient: 'address', due_at: now },
+    // Not due yet: a vault that sends it writes a pass, another row of `codes`.
+    challenge_notices: { challenge_id: n, kind: 'begun', recipient: 'address', due_at: now + 3_600_000 },
     challenges: { id: n, opened_at: now },
     credentials: { registration_id: n, since: n, key: `0xkey${n}` },
     account_keys: { key: `0xkey${n}` },
