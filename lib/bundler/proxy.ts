@@ -8,7 +8,7 @@ import type { Platform } from '../platform.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { type BundlerCall, isAllowed, isSponsorship, readBundlerCall } from './methods.ts';
 import { sponsor } from './sponsor.ts';
-import { isOwnSender } from './sponsorship.ts';
+import { isServedSender } from './sponsorship.ts';
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly predict: PredictAddress;
@@ -45,7 +45,7 @@ export async function callBundler(
   if (userOperation && isSponsorship(method)) return sponsor({ ...ctx, bundler }, { ...call, userOperation }, client);
   const ask = () => bundler.call(method, params, timeoutMs);
   if (!userOperation || method !== 'eth_sendUserOperation') return ask();
-  if (ctx.config.bundlerSenders === 'own' && !(await isOwnSender(ctx, userOperation)))
+  if (ctx.config.bundlerSenders === 'own' && !(await isServedSender(ctx, userOperation)))
     throw new VaultError('sender_not_served', { extra: { kind: 'sender_not_served' } });
   return sendRecorded(ctx, userOperation, { app, client }, ask);
 }

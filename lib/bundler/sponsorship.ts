@@ -1,6 +1,6 @@
 import { ACCOUNT_KINDS } from '../chain/account.ts';
 import type { PredictAddress } from '../chain/account-address.ts';
-import { type Factories, factoryOf } from '../chain/account-factory.ts';
+import { type Factories, factoryOf, formerFactoryOf } from '../chain/account-factory.ts';
 import { type FoundKey, keyOfWords, readAccountKey } from '../chain/account-key.ts';
 import { isUpgraded } from '../chain/guarded-account.ts';
 import type { ChainReader } from '../chain/rpc.ts';
@@ -29,6 +29,26 @@ export async function isOwnSender(chain: SenderReader, userOperation: UserOperat
   return (await chain.predict(found.key, found.kind)).toLowerCase() === userOperation.sender.toLowerCase();
 }
 
+/**
+ * Whether the sender's operations are forwarded where `BUNDLER_SENDERS` is `own`: an account of a configured factory,
+ * or of one that came before (completions-3 §7.5). Throws 502 `rpc_error`.
+ */
+export async function isServedSender(chain: SenderReader, userOperation: UserOperation): Promise<boolean> {
+  return (await isOwnSender(chain, userOperation)) || (await isOfFormerFactory(chain, userOperation));
+}
+
+async function isOfFormerFactory(chain: SenderReader, { sender, factory, factoryData }: UserOperation) {
+  if (chain.config.accountFactoriesFormer.length === 0) return false;
+  if (factory !== undefined) {
+    const key = keyIn(factoryData);
+    const former = key && (await formerFactoryOf(chain, sender, { key, kind: 2 }));
+    return former?.toLowerCase() === factory.toLowerCase();
+  }
+  const found = await readAccountKey(chain, sender);
+  if (found?.kind !== 2 || (await isUpgraded(chain, sender))) return false;
+  return (await formerFactoryOf(chain, sender, found)) !== null;
+}
+
 /** Selector of `createAccount(uint256,uint256,uint256)`, of both factories. */
 const CREATE_ACCOUNT = '0x4c1ed7f5';
 function keyOfCreation(
@@ -36,7 +56,11 @@ function keyOfCreation(
   { factory, factoryData }: UserOperation,
 ): Pick<FoundKey, 'key' | 'kind'> | undefined {
   const kind = ACCOUNT_KINDS.find((one) => factoryOf(config, one)?.toLowerCase() === factory?.toLowerCase());
-  const data = factoryData?.toLowerCase() ?? '';
-  const key = data.startsWith(CREATE_ACCOUNT) ? keyOfWords(data.slice(CREATE_ACCOUNT.length)) : undefined;
+  const key = keyIn(factoryData);
   return kind && key && { key, kind };
+}
+
+function keyIn(factoryData: string | undefined): FoundKey['key'] | undefined {
+  const data = factoryData?.toLowerCase() ?? '';
+  return data.startsWith(CREATE_ACCOUNT) ? keyOfWords(data.slice(CREATE_ACCOUNT.length)) : undefined;
 }

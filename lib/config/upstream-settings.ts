@@ -19,7 +19,7 @@ export const UPSTREAM_SETTINGS = {
     { example: 'example_estimateFees', needs: 'BUNDLER_URL' },
   ),
   BUNDLER_SENDERS: plain(
-    'whose user operations are sent to the bundler: `any`, or `own`, accounts of the configured factories alone',
+    'whose user operations are sent to the bundler: `any`, or `own`, accounts of the configured factories and of former ones alone',
     parse.oneOf('any', 'own'),
     'any',
     { needs: 'BUNDLER_URL' },

@@ -6,9 +6,11 @@ import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../../scripts/dev-stack/passkey.ts';
 import { accountCallData, openAccount, type SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { chainVars } from '../../support/chain-vars.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Forwarder, startForwarder } from '../../support/forwarder.ts';
+import { until } from '../../support/until.ts';
 import { CHEAP_GAS, errorOf, startUpstream, type Upstream, willing } from '../../support/upstream.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -313,6 +315,27 @@ describe('BUNDLER_SENDERS', () => {
     expect((await send(draft(alice), own)).body.error).toBeUndefined();
     await own.stop();
     expect(forwarded()).toBe(1);
+  });
+
+  test('own: accounts of a factory that came before are sent, created by the operation or before', async () => {
+    // Another factory is the configured one.
+    const former = {
+      ACCOUNT_FACTORY_2_ADDRESS: contracts.accountFactory,
+      ACCOUNT_FACTORIES_FORMER: contracts.accountFactory2,
+    };
+    const own = await startVault({ ...settings(), ...former, BUNDLER_SENDERS: 'own' });
+    const account = await openAccount(chain.rpc, contracts, createPasskey(), 0n, 2);
+    const other = await openAccount(chain.rpc, contracts, createPasskey(), 0n, 2);
+    const refused = { ...draft(account), sender: other.address };
+    expect((await send(refused, own)).body.error).toMatchObject({ message: 'sender_not_served' });
+    expect((await send(draft(account), own)).body.error).toBeUndefined();
+    const { factory, factoryData, ...deployed } = draft(account);
+    expect((await send(deployed, own)).body.error).toMatchObject({ message: 'sender_not_served' });
+    await chain.rpc('eth_sendTransaction', [{ from: devAccount('bob').address, to: factory, data: factoryData }]);
+    await until('it is there', async () => (await chain.rpc('eth_getCode', [account.address, 'latest'])) !== '0x');
+    expect((await send(deployed, own)).body.error).toBeUndefined();
+    await own.stop();
+    expect(forwarded()).toBe(2);
   });
 
   test('any: everybody’s are sent', async () => {
