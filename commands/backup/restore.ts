@@ -52,6 +52,7 @@ export const restoreCommand: Command = {
   examples: ['vault restore /var/backups/today.backup --dry-run --config /etc/vault/vault.env'],
   notes: [
     'The whole backup is checked before anything is replaced.',
+    'On a new machine put the vault.secret of the backed-up vault into DATA_DIR first, or set its VAULT_SECRET: a new one has other keys.',
     'A libSQL database must be empty. If a restore into it is interrupted, run it again: it starts from the beginning.',
   ],
   run: restore,
@@ -222,7 +223,7 @@ function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)
     console.error(
-      'vault: the backup is not damaged. Whether someone changed it can be checked only with the VAULT_SECRET it was made under.',
+      'vault: the backup is not damaged. Whether someone changed it can be checked only with the VAULT_SECRET it was made under: put that vault.secret into DATA_DIR before the vault starts, or nothing that it has signed is believed any more.',
     );
   return 0;
 }
