@@ -4,20 +4,19 @@ import { type ErasureReport, emptyLog, erasePerson, type KeepErasures, planErasu
 import { inWords, type PersonPage, type RowsOfPerson, readPerson } from '../lib/person/read.ts';
 import { noteErasures } from './backup/erasures.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
+import { canAsk, saysYes } from './cli/ask.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, DRY_RUN, HELP, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, DRY_RUN, HELP, IDENTIFIER, JSON_OUTPUT, option } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
 import { counted } from './cli/progress.ts';
 import { onStore } from './open-store.ts';
 import { makeDataDirectory } from './setup/secrets.ts';
 import { isEmbedded } from './setup/settings.ts';
 
-const IDENTIFIER = option('IDENTIFIER', 'such as alice@example.com, +4915123456789, handle:alice or a DID');
-
 /** `vault person show`. */
 export const personShowCommand: Command = {
-  summary: 'shows what is stored of a person',
-  options: [IDENTIFIER, JSON_OUTPUT, CONFIG, HELP],
+  summary: 'shows what is stored of a person: how much in each table, or the rows',
+  options: [IDENTIFIER, option('--full', 'print the rows'), JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
   settings: DATABASE_SETTINGS,
   examples: ['vault person show alice@example.com --config /etc/vault/vault.env'],
@@ -41,6 +40,7 @@ export const personEraseCommand: Command = {
   options: [
     IDENTIFIER,
     DRY_RUN,
+    option('--yes', 'do not ask; a script is never asked'),
     option('--vacuum', 'then write the whole database file, without what rows deleted before have left in it'),
     JSON_OUTPUT,
     CONFIG,
@@ -56,25 +56,33 @@ export const personEraseCommand: Command = {
   run: personErase,
 };
 
-/** Prints the rows of each table in words. */
+/** Prints how many rows each table has of the person, with `--full` the rows in words. */
 async function personShow(given: Arguments): Promise<number> {
   const { tables, ...person } = await readAll(given, 'shown');
   const shown = tables.map((one) => ({ ...one, rows: one.rows.map(inWords) }));
+  const isFull = given.options['full'] !== undefined;
   printAnswer(given, { ...person, tables: shown }, () => {
     const rows = shown.reduce((sum, one) => sum + one.rows.length, 0);
     if (rows === 0) return 'Nothing is stored of this person.';
     const names = [...person.identifiers, ...person.dids, ...person.accounts].join('\n  ');
     const hidden = person.unproven > 0 ? [`${counted(person.unproven, 'registration')} ${UNPROVEN}`] : [];
-    const parts = shown.map(({ table, about, kept, erasure, rows }) =>
-      [
-        `${table}: ${about}; kept ${kept}; ${BY_ERASURE[erasure]}`,
-        ...rows.map((row) => `  ${Object.entries(row).map(cellOf).join(', ')}`),
-      ].join('\n'),
-    );
+    const parts = isFull ? shown.map(rowsOf) : [shown.map(headOf).join('\n'), FULL_SAYS];
     return [`  ${names}`, ...hidden, ...parts].join('\n\n');
   });
   return 0;
 }
+
+type ShownTable = Omit<RowsOfPerson, 'rows'> & { readonly rows: readonly Readonly<Record<string, string>>[] };
+
+function headOf({ table, about, kept, erasure, rows }: ShownTable): string {
+  return `${table}: ${counted(rows.length, 'row')} (${about}), kept ${kept}; ${BY_ERASURE[erasure]}`;
+}
+
+function rowsOf(table: ShownTable): string {
+  return [headOf(table), ...table.rows.map((row) => `  ${Object.entries(row).map(cellOf).join(', ')}`)].join('\n');
+}
+
+const FULL_SAYS = 'vault person show --full prints the rows, vault person export gives them to the person.';
 
 /** Prints one JSON object, with the rows as they are stored. */
 async function personExport(given: Arguments): Promise<number> {
@@ -86,12 +94,16 @@ async function personExport(given: Arguments): Promise<number> {
   return 0;
 }
 
-/** Erases on the database of the settings, whether a vault runs on it or not. */
+/** Erases on the database of the settings, whether a vault runs on it or not. Asks first at a terminal. */
 async function personErase(given: Arguments): Promise<number> {
   const identifier = needOption(given, 'IDENTIFIER');
   const isDryRun = given.options['dry-run'] !== undefined;
   const report = await onStore(given, async (vault, database) => {
     if (isDryRun) return planErasure(vault, identifier);
+    if (given.options['yes'] === undefined && canAsk()) {
+      console.error(inSentences(await planErasure(vault, identifier)));
+      if (!(await saysYes('This cannot be undone. Erase?'))) return undefined;
+    }
     const { dataDir, databaseUrl } = vault.config;
     const keepErasures: KeepErasures = async (list) => noteErasures(dataDir, list);
     const isVacuum = given.options['vacuum'] !== undefined;
@@ -101,6 +113,10 @@ async function personErase(given: Arguments): Promise<number> {
     if (isVacuum) await database.execute({ sql: 'VACUUM', args: {} });
     return isVacuum ? { ...done, logEmptied: await emptyLog(vault) } : done;
   }).catch(explain);
+  if (report === undefined) {
+    console.error('Nothing was erased.');
+    return 1;
+  }
   printAnswer(given, report, () => inSentences(report));
   return report.waiting > 0 && !isDryRun ? 1 : 0;
 }

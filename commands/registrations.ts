@@ -2,24 +2,23 @@ import { VaultError } from '../lib/base/error.ts';
 import { findRegistrations, undoClaim } from '../lib/registration/operator.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, HELP, ID, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, HELP, ID, IDENTIFIER, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { onStore } from './open-store.ts';
 
 /** `vault registrations find`. */
 export const registrationsFindCommand: Command = {
-  summary: 'finds the registrations of an identifier, a credential or a DID',
+  summary: 'finds the registrations of an identifier, a DID or a credential',
   options: [
-    option('--identifier <identifier>', 'such as alice@example.com or handle:alice'),
-    option('--credential <id>', 'credential id, base64url'),
-    option('--did <did>', 'DID'),
+    IDENTIFIER,
+    option('--credential <id>', 'credential id, base64url, in place of IDENTIFIER'),
     JSON_OUTPUT,
     CONFIG,
     HELP,
   ],
   usesSettings: true,
   settings: DATABASE_SETTINGS,
-  examples: ['vault registrations find --identifier alice@example.com --config /etc/vault/vault.env'],
+  examples: ['vault registrations find alice@example.com --config /etc/vault/vault.env'],
   run: registrationsFind,
 };
 
@@ -37,8 +36,8 @@ type Found = Awaited<ReturnType<typeof findRegistrations>>[number];
 
 /** Prints registrations, failed ones too, the newest first; identifiers are masked unless one was asked for. */
 async function registrationsFind(given: Arguments): Promise<number> {
-  const { identifier, credential: credentialId, did } = given.options;
-  const query = { identifier, credentialId, did };
+  const { IDENTIFIER: text, credential: credentialId } = given.options;
+  const query = text?.startsWith('did:') ? { did: text, credentialId } : { identifier: text, credentialId };
   const found = await onStore(given, (vault) => findRegistrations(vault, query)).catch(explain);
   printAnswer(given, found, () => (found.length === 0 ? 'No registration found.' : found.map(lineOf).join('\n')));
   return 0;
@@ -59,7 +58,7 @@ async function registrationsUndo(given: Arguments): Promise<number> {
 
 function explain(error: unknown): never {
   if (!(error instanceof VaultError)) throw error;
-  if (error.code === 'bad_request') throw new UsageError('give one of --identifier, --credential and --did, complete.');
+  if (error.code === 'bad_request') throw new UsageError('give IDENTIFIER or --credential, complete.');
   if (error.code === 'not_found') throw new Error('no live registration has this id');
   throw error;
 }

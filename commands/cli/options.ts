@@ -54,6 +54,8 @@ export const HELP = option('--help, -h', 'print this text');
 /** The release. */
 export const VERSION_FLAG = option('--version, -v', 'print the release');
 
+/** The person, or the identifier, that a command is about. */
+export const IDENTIFIER = option('IDENTIFIER', 'such as alice@example.com, +4915123456789, handle:alice or a DID');
 /** The row that a command acts on. */
 export const ID = option('ID', 'the id that list or find shows');
 

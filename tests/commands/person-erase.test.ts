@@ -1,5 +1,5 @@
 import { Database as Connection } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
@@ -71,7 +71,9 @@ test('an erasure beside a running vault leaves no byte of the address in file an
   expect(done.out).not.toContain('pages as they were');
   expect(filesWith(alice.identifier)).toEqual([]);
   expect(filesWith(bob.identifier)).not.toEqual([]);
-  expect((await run('person', 'show', alice.identifier)).out).toContain('\n\nerasures: that the identifier was erased');
+  expect((await run('person', 'show', alice.identifier)).out).toContain(
+    '\n\nerasures: 1 row (that the identifier was erased',
+  );
   expect(await program.stop()).toBe(0);
 
   // Bob registers again after his erasure, and a backup has that.
@@ -92,6 +94,44 @@ test('an erasure beside a running vault leaves no byte of the address in file an
   ]);
   expect(ask('SELECT count(*) FROM erasures')).toEqual([[2]]);
   expect(await run('export')).toMatchObject({ code: 0, out: '', err: 'vault: 0 registrations\n' });
+});
+
+describe('at a terminal', () => {
+  /** What the program says, and how it ends, where somebody answers its question. */
+  async function answered(answer: string, ...args: string[]) {
+    let said = '';
+    const child = Bun.spawn([...VAULT, 'person', 'erase', alice.identifier, ...args], {
+      cwd: folder.path,
+      env: {},
+      terminal: {
+        data(terminal, bytes) {
+          said += new TextDecoder().decode(bytes);
+          if (answer !== '' && said.includes('Type yes:')) terminal.write(answer);
+        },
+      },
+    });
+    return [await child.exited, said] as const;
+  }
+
+  test('it says what goes, and asks: yes alone erases', async () => {
+    await store(alice);
+    for (const no of ['no\r', '\r', '\x03', '\x04']) {
+      const [code, said] = await answered(no);
+      expect([code, said]).toEqual([1, expect.stringContaining('Nothing was erased.')]);
+      expect(said).toContain(`Would erase: email:${alice.identifier}`);
+      expect(filesWith(alice.identifier)).not.toEqual([]);
+    }
+    const [code, said] = await answered('yes\r');
+    expect([code, said]).toEqual([0, expect.stringContaining(`Erased: email:${alice.identifier}`)]);
+    expect(filesWith(alice.identifier)).toEqual([]);
+  });
+
+  test('with --yes it does not ask', async () => {
+    await store(alice);
+    const [code, said] = await answered('', '--yes');
+    expect([code, said]).toEqual([0, expect.not.stringContaining('Type yes')]);
+    expect(filesWith(alice.identifier)).toEqual([]);
+  });
 });
 
 test('what a vault of before has left in the file goes with --vacuum', async () => {

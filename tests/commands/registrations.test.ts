@@ -26,14 +26,14 @@ const record = async (handle: string) => {
 
 describe('vault registrations', () => {
   test('finds registrations, masked, and undoes one while the vault runs', async () => {
-    expect((await run('find', '--did', 'did:key:zalice')).out).toBe('No registration found.\n');
+    expect((await run('find', 'did:key:zalice')).out).toBe('No registration found.\n');
     expect(await record('alice')).toBe(200);
-    const found = await run('find', '--did', 'did:key:zalice');
+    const found = await run('find', 'did:key:zalice');
     expect([found.code, found.out]).toEqual([
       0,
       expect.stringMatching(/^1 {2}\S+Z {2}a\*\*\* {2}did:key:zalice {2}submitted, holds its identifier\n$/),
     ]);
-    const json = await run('find', '--identifier', 'handle:alice', '--json');
+    const json = await run('find', 'handle:alice', '--json');
     expect(JSON.parse(json.out)).toMatchObject([{ id: 1, identifier: 'alice', holder: true }]);
 
     const undone = await run('undo', '1');
@@ -50,8 +50,8 @@ describe('vault registrations', () => {
 
   test('refuses what is no query and no id with 2, and an id without a live registration with 1', async () => {
     for (const [args, code, words] of [
-      [['find'], 2, 'give one of --identifier'],
-      [['find', '--did', 'did:key:z', '--identifier', 'alice'], 2, 'give one of --identifier'],
+      [['find'], 2, 'give IDENTIFIER or --credential'],
+      [['find', 'did:key:z', '--credential', 'A'.repeat(22)], 2, 'give IDENTIFIER or --credential'],
       [['undo'], 2, 'needs ID'],
       [['undo', 'alice'], 2, 'ID is the number'],
       [['undo', '7'], 1, 'no live registration has this id'],
