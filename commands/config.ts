@@ -3,18 +3,18 @@ import { maskSetting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, HELP, JSON_OUTPUT } from './cli/options.ts';
+import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
-import type { Given } from './setup/vars.ts';
+import { type Given, isByPerson } from './setup/vars.ts';
 
 /** `vault config`. */
 export const configCommand: Command = {
   summary: 'shows the settings in force and their sources',
-  options: [CONFIG, JSON_OUTPUT, HELP],
+  options: [option('--changed', 'only the settings that differ from their default'), CONFIG, JSON_OUTPUT, HELP],
   usesSettings: true,
   settings: [],
-  examples: ['vault config --config /etc/vault/vault.env', 'vault config --json'],
+  examples: ['vault config --config /etc/vault/vault.env', 'vault config --changed', 'vault config --json'],
   exitCodes: '0 the vault would start, 1 failure, 2 it would not start',
   run: config,
 };
@@ -32,8 +32,10 @@ export interface DescribedSetting {
  */
 async function config(given: Arguments): Promise<number> {
   const { settings } = previewSettings(given);
-  const described = describeConfig(settings);
-  printAnswer(given, described, () => table(described));
+  const all = describeConfig(settings);
+  const isOnlyChanged = given.options['changed'] !== undefined;
+  const described = isOnlyChanged ? all.filter(({ name }) => isChanged(settings, name)) : all;
+  printAnswer(given, described, () => (described.length === 0 ? 'Every setting has its default.' : table(described)));
   for (const warning of settings.warnings) console.error(`vault: ${warning}`);
   const { describeWarning, findWarnings, withNearMisses } = await import('./setup/warnings.ts');
   try {
@@ -56,6 +58,12 @@ export function describeConfig({ vars, sources }: Pick<Given, 'vars' | 'sources'
     const value = text === '' ? null : maskSetting(SETTINGS[name], text);
     return { name, value, source: sources[name] ?? 'default' };
   });
+}
+
+/** Whether a person gave the setting a value that its default is not. */
+function isChanged({ vars, sources }: Pick<Given, 'vars' | 'sources'>, name: string): boolean {
+  if (!isByPerson(sources[name])) return false;
+  return effectiveVars(vars)[name] !== effectiveVars({ ...vars, [name]: undefined })[name];
 }
 
 function table(rows: readonly DescribedSetting[]): string {

@@ -1,9 +1,11 @@
-// bun scripts/docs.ts: writes docs/settings.md from the settings, the table of limits in docs/operating.md from their
+// bun scripts/docs.ts: writes docs/settings.md and packaging/vault.env from the settings, the table of limits in docs/operating.md from their
 // catalogue, the one of lib/ in docs/architecture.md, the words of docs/troubleshooting.md, the weights of pages in
 // docs/pages.md, and from the routes the operations in docs/http.md and the types of the client; a test fails when one
 // is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { settingsFile } from '../commands/setup/settings-file.ts';
+import { FIRST_TOPICS, START_HERE } from '../lib/config/first-settings.ts';
 import type { Setting } from '../lib/config/setting.ts';
 import { SUBJECTS } from '../lib/config/settings.ts';
 import { LIMITS } from '../lib/limits/catalogue.ts';
@@ -20,7 +22,7 @@ import { weighPages, withWeights } from './weights.ts';
 /** The text of docs/settings.md. */
 export function settingsDocument(): string {
   const subjects = Object.entries<Readonly<Record<string, Setting>>>(SUBJECTS);
-  return [HEAD, ...subjects.map(([subject, settings]) => section(subject, settings))].join('\n');
+  return [HEAD, startHere(), ...subjects.map(([subject, settings]) => section(subject, settings))].join('\n');
 }
 
 const HEAD = `# Settings
@@ -36,6 +38,19 @@ Lists are separated by commas. An empty value counts as unset. \`vault help sett
 example. \`vault config\` prints the settings in force and their sources. Invalid settings are reported all at once,
 without values, and end the program with exit code 2.
 `;
+
+/** The text of packaging/vault.env: a settings file before anything is set but where the data is. */
+export function packagedSettings(): string {
+  return settingsFile({ vars: { DATA_DIR: '/var/lib/vault' }, sources: {} });
+}
+
+function startHere(): string {
+  const rows = Object.values(FIRST_TOPICS).map(
+    ({ title, about, names }) => `| ${title} | ${about} | ${names.map((name) => `\`${name}\``).join(', ')} |`,
+  );
+  const words = '`vault init` asks for these, checks each answer, and writes a file for `--config`.';
+  return [`## ${START_HERE}`, '', words, '', '| what | about | settings |', '|---|---|---|', ...rows, ''].join('\n');
+}
 
 function section(subject: string, settings: Readonly<Record<string, Setting>>): string {
   const rows = Object.entries(settings).map(([name, setting]) => row(name, setting));
@@ -130,6 +145,7 @@ if (import.meta.main) {
   const docs = join(import.meta.dir, '../docs');
   await mkdir(docs, { recursive: true });
   await Bun.write(join(docs, 'settings.md'), settingsDocument());
+  await Bun.write(join(docs, '../packaging/vault.env'), packagedSettings());
   const operating = Bun.file(join(docs, 'operating.md'));
   await Bun.write(operating, withLimits(await operating.text()));
   const architecture = Bun.file(join(docs, 'architecture.md'));

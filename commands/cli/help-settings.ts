@@ -1,6 +1,7 @@
 import { closest } from '../../lib/base/closest.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
-import type { Setting } from '../../lib/config/setting.ts';
+import { FIRST_SETTINGS, FIRST_TOPICS, START_HERE } from '../../lib/config/first-settings.ts';
+import { exampleOf, type Setting } from '../../lib/config/setting.ts';
 import { SETTINGS, type SettingName, SUBJECTS } from '../../lib/config/settings.ts';
 import { flagOf, UsageError } from './arguments.ts';
 import type { Paint } from './colour.ts';
@@ -23,38 +24,69 @@ const HOW =
 export function settingsHelp(topic: string | undefined, style: Style): string {
   if (topic === undefined) return overview(style);
   if (topic.toLowerCase() === 'all')
-    return Object.keys(GROUPS)
+    return Object.keys(SUBJECTS)
       .flatMap((one) => groupLines(one, style))
       .join('\n');
   const name = topic.toUpperCase().replace(/^--/, '').replaceAll('-', '_');
   const setting = SETTING_NAMES.find((one) => one === name || (takesFile(one) && `${one}_FILE` === name));
   if (setting !== undefined) return settingText(setting, style);
   const group = groupOf(topic);
+  if (group === START_HERE) return startLines(style).join('\n').trimEnd();
   if (group !== undefined) return groupLines(group, style).join('\n').trimEnd();
+  const named = SETTING_NAMES.filter((one) => one.split('_').includes(name));
+  if (named.length > 0) return named.map((one) => settingLines(one, style).join('\n')).join('\n\n');
   const near = closest(name, SETTING_NAMES) ?? closest(topic, Object.keys(GROUPS).map(firstWord));
   throw new UsageError(
     `There is no setting or group ${topic}${near === undefined ? '.' : `: did you mean ${near}?`} Try vault help settings.`,
   );
 }
 
-const GROUPS: Readonly<Record<string, Readonly<Record<string, Setting>>>> = SUBJECTS;
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  [START_HERE]: FIRST_SETTINGS,
+  ...Object.fromEntries(Object.entries(SUBJECTS).map(([group, settings]) => [group, Object.keys(settings)])),
+};
+
+/** Other words for a group. */
+const ALIASES: Readonly<Record<string, keyof typeof SUBJECTS>> = {
+  email: 'Delivery of codes',
+  mail: 'Delivery of codes',
+  sms: 'Delivery of codes',
+  passkeys: 'Names and origins',
+  proxy: 'Listening',
+};
 
 function overview({ width, paint }: Style): string {
-  const groups = Object.entries(GROUPS).flatMap(([group, settings]) => [
+  const groups = Object.keys(SUBJECTS).flatMap((group) => [
     '',
     paint.bold(group),
-    ...wrap(Object.keys(settings).join(' '), width - 2).map((line) => `  ${paint.cyan(line)}`),
+    ...wrap(GROUPS[group]?.join(' ') ?? '', width - 2).map((line) => `  ${paint.cyan(line)}`),
   ]);
+  const first = Object.values(FIRST_TOPICS).map(
+    ({ title, about, names }) => [title, `${about} ${names.join(', ')}`] as const,
+  );
   const more: [string, string][] = [
     ['vault help settings NAME', 'one setting, such as SMTP_URL'],
     ['vault help settings GROUP', `a group: ${Object.keys(GROUPS).map(firstWord).join(', ')}, or all`],
   ];
-  return [...wrap(HOW, width), ...groups, '', ...columns(more, width, paint)].join('\n');
+  const start = ['', paint.bold(`${START_HERE}: vault init asks for these`), ...columns(first, width, paint)];
+  return [...wrap(HOW, width), ...start, ...groups, '', ...columns(more, width, paint)].join('\n');
 }
 
 function groupLines(group: string, style: Style): string[] {
-  const names = Object.keys(GROUPS[group] ?? {}) as SettingName[];
+  const names = (GROUPS[group] ?? []) as readonly SettingName[];
   return [style.paint.bold(group), '', ...names.flatMap((name) => [...settingLines(name, style), ''])];
+}
+
+/** The first settings, below what each few of them are about. */
+function startLines(style: Style): string[] {
+  const { width, paint } = style;
+  const topics = Object.values(FIRST_TOPICS).flatMap(({ title, about, names }) => [
+    paint.bold(title),
+    ...wrap(about, width),
+    '',
+    ...names.flatMap((name) => [...settingLines(name, style), '']),
+  ]);
+  return [...wrap(`${START_HERE}: vault init asks for these, one after the other.`, width), '', ...topics];
 }
 
 function settingText(name: SettingName, style: Style): string {
@@ -89,11 +121,6 @@ function settingLines(name: SettingName, { width, paint }: Style): string[] {
   }
 }
 
-/** An example of a setting, or its default where that is a value; undefined where neither can be written down. */
-export function exampleOf({ example, default: fallback }: Setting): string | undefined {
-  return example ?? (typeof fallback === 'string' && fallback !== '' ? fallback : undefined);
-}
-
 /** As a shell takes it. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`;
@@ -102,7 +129,8 @@ function quoted(text: string): string {
 function groupOf(topic: string): string | undefined {
   const words = topic.toLowerCase();
   const names = Object.keys(GROUPS);
-  return names.find((name) => firstWord(name) === words) ?? names.find((name) => name.toLowerCase() === words);
+  const found = names.find((name) => firstWord(name) === words) ?? names.find((name) => name.toLowerCase() === words);
+  return found ?? (Object.hasOwn(ALIASES, words) ? ALIASES[words] : undefined);
 }
 
 /** What a group is called on the command line: the first word of its name that says something. */

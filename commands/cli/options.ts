@@ -8,6 +8,8 @@ export interface Option {
   readonly meaning: string;
   /** The words that it takes one of, as shells complete them; absent where it takes others too. */
   readonly values?: readonly string[];
+  /** Whether it may be given again: then its value is all of them, a line each. */
+  readonly isRepeated?: boolean;
 }
 
 /** A flag or an operand, as it is written and what it means. */
@@ -47,6 +49,13 @@ export const WITH_SECRETS = option(
   '--with-secrets',
   'include the generated secrets of DATA_DIR in the backup, or restore them from it',
 );
+/** Replaces what is there. */
+export const FORCE = option(
+  '--force',
+  'replace files that are there, or were changed by hand; they are kept under another name',
+);
+/** Who gets a message of the doctor. */
+export const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 /** All of a large database is read. */
 export const FULL = option('--full', 'read all of the database, however large its tables are');
 /** The help of a command. */

@@ -8,17 +8,16 @@ import type { Identifier } from '../../lib/identity/identifier.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import { createPaint, isColourful } from '../cli/colour.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, FULL, HELP, JSON_OUTPUT, option } from '../cli/options.ts';
+import { CONFIG, FULL, HELP, JSON_OUTPUT, SEND_TO } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
 import { previewSettings } from '../setup/settings.ts';
+import { isByPerson } from '../setup/vars.ts';
 import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
 import { sendCheck } from './send.ts';
 import { nearMisses, settingWarnings } from './settings.ts';
 import { storageChecks } from './storage.ts';
 import { storedFacts } from './stored.ts';
-
-const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 
 /** `vault doctor`. */
 export const doctorCommand: Command = {
@@ -104,7 +103,7 @@ const AS_WHOM = "run the command as the vault's user, or let this user read the 
 
 /** Counts the settings that someone set: no defaults, no generated ones, none of the terminal's. */
 function countGiven(sources: Readonly<Record<string, string>>): number {
-  return Object.values(sources).filter((source) => !/^(?:generated|terminal)/.test(source)).length;
+  return Object.values(sources).filter(isByPerson).length;
 }
 
 /** A warning reads "what is: what to do". */

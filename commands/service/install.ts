@@ -3,13 +3,14 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, DRY_RUN, HELP, option } from '../cli/options.ts';
+import { CONFIG, DRY_RUN, FORCE, HELP, option } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
 import { checkSettings, isEmbedded, randomSecret } from '../setup/settings.ts';
+import { serviceDefaults, settingsFile, shownSettingsFile } from '../setup/settings-file.ts';
 import { type Given, readVars } from '../setup/vars.ts';
 import { filePath } from '../storage/database.ts';
 import { caddyText } from './caddy.ts';
-import { configText, serviceDefaults, shownConfigText } from './config-text.ts';
+
 import { haproxyText } from './haproxy.ts';
 import { nextSteps } from './next-steps.ts';
 import { nginxText } from './nginx.ts';
@@ -29,7 +30,7 @@ export const serviceInstallCommand: Command = {
     SECOND_PORT,
     option('--certificate <file>', "the certificate that the proxy shows; by default certbot's, or Caddy's own"),
     option('--certificate-key <file>', 'the key of the certificate'),
-    option('--force', 'replace files that were changed by hand; they are kept under another name'),
+    FORCE,
     DRY_RUN,
     CONFIG,
     HELP,
@@ -61,7 +62,7 @@ function install(given: Arguments): number {
   const secondPort = readSecondPort(given, settings.config);
   const files: SystemFile[] = [
     {
-      ...{ path: configFile, text: configText(settings.given), shown: shownConfigText(settings.given) },
+      ...{ path: configFile, text: settingsFile(settings.given), shown: shownSettingsFile(settings.given) },
       ...{ mode: 0o600, isOperators: true },
     },
     { path: '/etc/sysusers.d/vault.conf', text: sysusersText(unit), mode: 0o644 },

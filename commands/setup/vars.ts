@@ -14,6 +14,11 @@ export interface Given {
   readonly warnings: readonly string[];
 }
 
+/** Whether a value of this source was given by a person: neither a default, nor generated, nor the terminal's. */
+export function isByPerson(source: string | undefined): boolean {
+  return source !== undefined && !/^(?:generated|terminal)/.test(source);
+}
+
 /**
  * Merges flags over the environment over the `--config` file. `NAME_FILE` names a file that contains a secret or an
  * endpoint. Throws `UsageError`.

@@ -2,6 +2,7 @@ import { findContradictions, type SettingWarning } from '../../lib/config/contra
 import { findNearMisses } from '../../lib/config/near-misses.ts';
 import { UsageError } from '../cli/arguments.ts';
 import type { Settings } from './settings.ts';
+import { isByPerson } from './vars.ts';
 
 /**
  * What the settings warn of: names of the environment that are near a setting's, and settings that contradict each
@@ -11,7 +12,7 @@ export function findWarnings(
   { config, sources }: Pick<Settings, 'config' | 'sources'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly SettingWarning[] {
-  const isGiven = (name: string) => !/^(?:generated|terminal)/.test(sources[name] ?? 'generated');
+  const isGiven = (name: string) => isByPerson(sources[name]);
   return [...findNearMisses(Object.keys(environment)), ...findContradictions(config, isGiven)];
 }
 

@@ -33,7 +33,7 @@ export function readConfig(vars: Vars): Config {
   const values: Record<string, unknown> = {};
   const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
-    const reading: Reading<unknown> = read(name, given[name]);
+    const reading: Reading<unknown> = readSetting(name, given[name]);
     if ('value' in reading) values[memberOf(name)] = reading.value;
     else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : remedyOf(name)) });
   }
@@ -50,7 +50,8 @@ export function readConfig(vars: Vars): Config {
   return config as Config;
 }
 
-function read(name: SettingName, text: string | undefined): Reading<unknown> {
+/** What a text means as this setting: by its parser, and by what holds of every setting. */
+export function readSetting(name: SettingName, text: string | undefined): Reading<unknown> {
   if (text !== undefined && text.length > SETTING_CHARS_MAX)
     return { problem: `must be at most ${SETTING_CHARS_MAX} characters` };
   if (text !== undefined && /\p{Cc}/u.test(text))

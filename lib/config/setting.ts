@@ -65,6 +65,11 @@ export function maskSetting({ kind }: Setting, text: string): string {
   return `${protocol}//${host}${pathname.length > 1 || search !== '' ? '/…' : ''}`;
 }
 
+/** An example of a setting, or its default where that is a value; undefined where neither can be written down. */
+export function exampleOf({ example, default: fallback }: Setting): string | undefined {
+  return example ?? (typeof fallback === 'string' && fallback !== '' ? fallback : undefined);
+}
+
 function setting<T>(
   kind: Setting['kind'],
   meaning: string,

@@ -36,6 +36,18 @@ describe('vault config', () => {
     expect(shown.of('SMTP_URL')).toEqual({ name: 'SMTP_URL', value: null, source: 'default' });
   });
 
+  test('--changed shows what differs from its default, and nothing else', async () => {
+    const path = join(folder.path, 'vault.env');
+    writeFileSync(path, 'PORT=8787\nCHAIN_NAME=Base Sepolia\nRP_IDS=example.com\nLOG_LEVEL=warn\n', { mode: 0o600 });
+    const { code, out } = await runProgram(['config', '--changed', '--config', path], { cwd: folder.path });
+    expect([code, out]).toEqual([0, `RP_IDS     example.com  file ${path}\nLOG_LEVEL  warn         file ${path}\n`]);
+    const json = await runProgram(['config', '--changed', '--json', '--log-level', 'warn'], { cwd: folder.path });
+    expect(JSON.parse(json.out)).toEqual([{ name: 'LOG_LEVEL', value: 'warn', source: 'flag --log-level' }]);
+    expect((await runProgram(['config', '--changed'], { cwd: folder.path })).out).toBe(
+      'Every setting has its default.\n',
+    );
+  });
+
   test('masks secrets and cuts URLs that may hold a key', async () => {
     const key = 'hunter2hunter2hunter2';
     const vars = {

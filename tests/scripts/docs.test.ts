@@ -4,7 +4,7 @@ import { ERRORS } from '../../lib/base/error.ts';
 import { SETTING_NAMES } from '../../lib/config/config.ts';
 import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
-import { settingsDocument, withLimits, withPersonalTables } from '../../scripts/docs.ts';
+import { packagedSettings, settingsDocument, withLimits, withPersonalTables } from '../../scripts/docs.ts';
 import { withLibFolders } from '../../scripts/lib-folders.ts';
 import { curlOf } from '../../scripts/openapi/examples.ts';
 import { familyOf } from '../../scripts/openapi/families.ts';
@@ -15,6 +15,11 @@ import { withTroubles } from '../../scripts/troubleshooting.ts';
 test('docs/settings.md is what `bun scripts/docs.ts` writes', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../docs/settings.md')).text();
   expect(text).toBe(settingsDocument());
+});
+
+test('packaging/vault.env is what `bun scripts/docs.ts` writes', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../packaging/vault.env')).text();
+  expect(text).toBe(packagedSettings());
 });
 
 test('docs/settings.md names every setting once', () => {

@@ -1,10 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
 import { helpText, settingsText } from '../../../commands/cli/help.ts';
-import { exampleOf } from '../../../commands/cli/help-settings.ts';
 import { typeOf } from '../../../commands/cli/setting-types.ts';
 import { COMMANDS, loadCommands } from '../../../commands/index.ts';
 import { SETTING_NAMES } from '../../../lib/config/config.ts';
-import type { Setting } from '../../../lib/config/setting.ts';
+import { exampleOf, type Setting } from '../../../lib/config/setting.ts';
 import { SETTINGS } from '../../../lib/config/settings.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram, VAULT } from '../../support/run.ts';
@@ -104,10 +103,21 @@ test('settings are found by name, flag, file and group, and near misses are name
   expect((await run('help', 'settings', '--base-url')).out).toContain('or the flag --base-url.');
   expect((await run('help', 'settings', 'delivery')).out).toContain('one of log, none, smtp');
   expect((await run('help', 'settings', 'kept')).out).toStartWith('What is kept\n');
+  expect((await run('help', 'settings', 'start')).out).toStartWith('Start here: vault init asks for these');
+  for (const word of ['email', 'mail', 'sms'])
+    expect((await run('help', 'settings', word)).out).toStartWith('Delivery of codes\n');
+  const ofWord = (await run('help', 'settings', 's3')).out.match(/^\w+$/gm);
+  expect(ofWord).toEqual(['BACKUP_S3_ENDPOINT', 'BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY']);
   expect(await run('help', 'settings', 'BASEURL')).toMatchObject({
     code: 2,
     err: 'vault: There is no setting or group BASEURL: did you mean BASE_URL? Try vault help settings.\n',
   });
+});
+
+test('the settings begin with those of a first day', async () => {
+  const { out } = await run('help', 'settings');
+  expect(out.indexOf('Start here: vault init asks for these')).toBeLessThan(out.indexOf('\nListening\n'));
+  expect(out).toMatch(/^ {2}Passkeys +The domain that passkeys belong to/m);
 });
 
 const script = Bun.which('script');
