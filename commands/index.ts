@@ -8,6 +8,7 @@ import { versionCommand } from './version.ts';
  * that a start is quick and takes little memory.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init/init.ts')).initCommand,
   serve: async () => serveCommand,
   config: async () => configCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,

@@ -80,10 +80,12 @@ function takeFlag(
       `${flag} is not a flag, because other users can read a command line: set ${setting}, or ${setting}_FILE to a file that contains it.`,
     );
   const [bag, name] = setting ? [vars, setting] : [options, flag.slice(2)];
-  if (bag[name] !== undefined) throw new UsageError(`${flag} is given twice.`);
+  const before = bag[name];
+  if (before !== undefined && option?.isRepeated !== true) throw new UsageError(`${flag} is given twice.`);
   const isFollowed = setting ? !isSwitch(setting) : option !== undefined && takesValue(option);
   if (!isFollowed && !setting && inline !== undefined) throw new UsageError(`${flag} takes no value.`);
-  bag[name] = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
+  const value = isFollowed ? takeValue(flag, inline, words) : (inline ?? 'true');
+  bag[name] = before === undefined ? value : `${before}\n${value}`;
 }
 
 /** A word that is not a flag may be a secret, so the message names the word before it. */

@@ -12,9 +12,9 @@ const EXIT_CODES = '0 success, 1 failure, 2 invalid usage';
 
 const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
   ['vault', 'runs it with defaults, to try it out'],
+  ['vault init', 'asks what it needs, and writes its settings'],
   ['vault serve --config vault.env', 'runs it with the settings of a file'],
   ['vault doctor --config vault.env', 'says what is wrong, and what to do'],
-  ['vault help settings SMTP_URL', 'type, default and example of a setting'],
 ];
 
 /** How much of the width a command line may take beside its words. */
@@ -22,7 +22,9 @@ const EXAMPLE_SHARE = 0.45;
 
 /** What the commands of two words do together. */
 const GROUPS: Readonly<Record<string, string>> = {
+  clock: "confirms this machine's time",
   contracts: 'deploys the contracts',
+  invites: 'makes and lists invites, revokes one',
   keys: 'replaces the keys that attest',
   limits: 'shows the limits in use, resets one',
   operators: 'names operators, and ends their tokens',

@@ -13,7 +13,7 @@ export function nextSteps({ unit, proxy, secondPort }: Installed): string {
   return [
     'systemd-sysusers /etc/sysusers.d/vault.conf',
     'systemd-tmpfiles --create /etc/tmpfiles.d/vault.conf',
-    `\${EDITOR:-vi} ${configFile}`,
+    `${program} init --config ${configFile}`,
     `runuser -u ${user} -- ${program} doctor --config ${configFile}`,
     'systemctl daemon-reload',
     'systemctl enable --now vault.service',

@@ -1,0 +1,74 @@
+import { findContradictions } from '../../lib/config/contradictions.ts';
+import type { FIRST_TOPICS } from '../../lib/config/first-settings.ts';
+import { parseOrigin } from '../../lib/config/url-parsers.ts';
+import { askNode, askRegistrar } from './ask-chain.ts';
+import { askMail, askSms } from './ask-delivery.ts';
+import { askSetting, configSoFar, confirm, type Interview, isPublic, remark } from './interview.ts';
+
+/** A topic that `vault init` asks about. */
+export interface Topic {
+  readonly name: keyof typeof FIRST_TOPICS;
+  /** Whether it is asked, by the answers before. */
+  readonly isAsked?: (interview: Interview) => boolean;
+  readonly ask: (interview: Interview) => Promise<void>;
+}
+
+/** What is asked, in this order: nine topics at most. */
+export const INTERVIEW: readonly Topic[] = [
+  {
+    name: 'address',
+    ask: (interview) => askSetting(interview, 'BASE_URL', { words: 'BASE_URL', meant: withScheme }),
+  },
+  { name: 'passkeys', isAsked: isPublic, ask: askPasskeys },
+  { name: 'proxy', isAsked: isPublic, ask: askProxy },
+  { name: 'mail', ask: askMail },
+  { name: 'sms', ask: askSms },
+  { name: 'chain', ask: askNode },
+  { name: 'registrar', ask: askRegistrar },
+  { name: 'apps', ask: askApps },
+  { name: 'brand', ask: (interview) => askSetting(interview, 'BRAND_NAME') },
+];
+
+/** `vault.example.com` is meant as its https origin. */
+function withScheme(text: string): string {
+  const origin = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? undefined : parseOrigin(`https://${text}`);
+  return origin ?? text;
+}
+
+/** An RP ID that no page of the vault can use is rarely meant. */
+async function askPasskeys(interview: Interview): Promise<void> {
+  for (;;) {
+    await askSetting(interview, 'RP_IDS');
+    const { vars, given } = interview;
+    const config = configSoFar(interview, { TRUSTED_PROXIES: 'none', EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' });
+    // Written down even where it is the default: it stays when BASE_URL changes.
+    vars['RP_IDS'] ??= config.rpIds.join(',');
+    const [found] = findContradictions(config, (name) => name === 'RP_IDS');
+    if (found === undefined || given['RP_IDS'] !== undefined) return;
+    remark(interview, `! ${found.name} ${found.problem}: ${found.remedy}.`);
+    if (await confirm(interview, 'Keep it all the same', !interview.dialog.isTerminal)) return;
+    delete vars['RP_IDS'];
+  }
+}
+
+/** Behind a proxy the operator's pages get a port of their own. */
+async function askProxy(interview: Interview): Promise<void> {
+  await askSetting(interview, 'TRUSTED_PROXIES', { offer: '127.0.0.1/32,::1/128' });
+  // Its default is unset, and would be refused: none is a choice.
+  interview.vars['TRUSTED_PROXIES'] ??= 'none';
+  await askSetting(interview, 'ADMIN_PORT', { offer: '8790' });
+}
+
+/** `/register` sends people back to what is given here; without a registrar's key there is no `/register`. */
+async function askApps(interview: Interview): Promise<void> {
+  const { vars, given } = interview;
+  if (vars['REGISTRAR_PRIVATE_KEY'] === undefined || given['APPS'] !== undefined)
+    return askSetting(interview, 'APPS', { words: 'APPS, such as shop,forum' });
+  await askSetting(interview, 'REGISTER_REDIRECTS', {
+    words: 'REGISTER_REDIRECTS, such as shop=https://shop.example/back',
+  });
+  if (given['REGISTER_REDIRECTS'] !== undefined) return askSetting(interview, 'APPS');
+  const apps = (vars['REGISTER_REDIRECTS'] ?? '').split(',').map((one) => one.split('=')[0]?.trim() ?? '');
+  const known = [...(vars['APPS'] ?? '').split(','), ...apps].filter((app) => app !== '');
+  if (known.length > 0) vars['APPS'] = [...new Set(known)].join(',');
+}
