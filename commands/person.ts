@@ -6,7 +6,7 @@ import { noteErasures } from './backup/erasures.ts';
 import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import { canAsk, saysYes } from './cli/ask.ts';
 import type { Command } from './cli/command.ts';
-import { CONFIG, DATABASE_SETTINGS, DRY_RUN, HELP, IDENTIFIER, JSON_OUTPUT, option } from './cli/options.ts';
+import { CONFIG, DATABASE_SETTINGS, DRY_RUN, FULL, HELP, IDENTIFIER, JSON_OUTPUT, option, YES } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
 import { counted } from './cli/progress.ts';
 import { onStore } from './open-store.ts';
@@ -16,7 +16,7 @@ import { isEmbedded } from './setup/settings.ts';
 /** `vault person show`. */
 export const personShowCommand: Command = {
   summary: 'shows what is stored of a person: how much in each table, or the rows',
-  options: [IDENTIFIER, option('--full', 'print the rows'), JSON_OUTPUT, CONFIG, HELP],
+  options: [IDENTIFIER, FULL, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
   settings: DATABASE_SETTINGS,
   examples: ['vault person show alice@example.com --config /etc/vault/vault.env'],
@@ -40,7 +40,7 @@ export const personEraseCommand: Command = {
   options: [
     IDENTIFIER,
     DRY_RUN,
-    option('--yes', 'do not ask; a script is never asked'),
+    YES,
     option('--vacuum', 'then write the whole database file, without what rows deleted before have left in it'),
     JSON_OUTPUT,
     CONFIG,

@@ -54,10 +54,12 @@ export const FORCE = option(
   '--force',
   'replace files that are there, or were changed by hand; they are kept under another name',
 );
+/** Nobody is asked. */
+export const YES = option('--yes', 'ask nothing; in init, what is not given has its default');
 /** Who gets a message of the doctor. */
 export const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
-/** All of a large database is read. */
-export const FULL = option('--full', 'read all of the database, however large its tables are');
+/** Nothing is left out. */
+export const FULL = option('--full', 'leave nothing out: tables of a large database, rows of a person');
 /** The help of a command. */
 export const HELP = option('--help, -h', 'print this text');
 /** The release. */

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { UsageError } from '../cli/arguments.ts';
+import { canAsk } from '../cli/ask.ts';
 
 /** Where the answers come from. Questions go to standard error: standard output is for what was done. */
 export interface Dialog {
@@ -17,7 +18,7 @@ const INTERRUPTED = 130;
 
 /** Asks at the terminal, else reads the lines of standard input. Ctrl+C and Ctrl+D end the process. */
 export function openDialog(): Dialog {
-  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  const isTerminal = canAsk();
   let isHidden = false;
   const output = new Writable({
     write(chunk, _, done) {

@@ -5,7 +5,7 @@ import { maskSetting } from '../../lib/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
-import { CONFIG, FORCE, HELP, option, SEND_TO } from '../cli/options.ts';
+import { CONFIG, FORCE, HELP, option, SEND_TO, YES } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
 import { usageErrorOf } from '../setup/settings.ts';
 import { settingsFile } from '../setup/settings-file.ts';
@@ -20,7 +20,7 @@ import { beginInterview, readStart, sourcesKept } from './start.ts';
 export const initCommand: Command = {
   summary: 'asks what a first day needs, writes the settings file, and checks it',
   options: [
-    option('--yes', 'ask nothing: what is not given has its default'),
+    YES,
     {
       ...option('--set <NAME=VALUE>', 'a setting as it stands in the file, or NAME_FILE=path; may be given again'),
       isRepeated: true,
