@@ -37,6 +37,27 @@ type Around = readonly [open: string, close: string];
  */
 export const ISOLATES: Around = ['\u2068', '\u2069'];
 
+/**
+ * Marks around a text that a catalogue has in English alone: plain text keeps its order, and `englishIn` finds it.
+ */
+export const ENGLISH: Around = ['\u2066', '\u2069'];
+
+/** The parts of a text at these marks: the second of two is English. Isolates within it stay. */
+export function englishIn(text: string): readonly string[] {
+  const parts = [''];
+  let [depth, began] = [0, 0];
+  for (const char of text) {
+    if (char >= '\u2066' && char <= '\u2068') depth++;
+    const isBegin = began === 0 && char === ENGLISH[0];
+    const isEnd = char === ENGLISH[1] && depth-- === began && began > 0;
+    if (isBegin) began = depth;
+    if (isEnd) began = 0;
+    if (isBegin || isEnd) parts.push('');
+    else parts[parts.length - 1] += char;
+  }
+  return parts;
+}
+
 /** The names of the places in a message. */
 export function placesOf(message: Message): readonly string[] {
   const forms = typeof message === 'string' ? [message] : Object.values(message);

@@ -63,7 +63,8 @@ async function wordsFile(ctx: Context, { page, lang, app }: Wanted): Promise<Fil
 }
 
 async function makeFile(ctx: Context, brand: Brand, { page, lang, app }: Wanted): Promise<File> {
-  const words = await ctx.words.of(page, lang, (language) => readPageWords(ctx, language, page));
+  const read = (language: string) => readPageWords(ctx, language, page);
+  const [words, english] = await Promise.all([ctx.words.of(page, lang, read), ctx.words.inEnglish(page, lang, read)]);
   const { name, logo, color, support } = brand;
   const shown = {
     name,
@@ -71,7 +72,7 @@ async function makeFile(ctx: Context, brand: Brand, { page, lang, app }: Wanted)
     color: color === undefined ? null : { light: color.light, dark: color.dark },
     support: support ?? null,
   };
-  const answer = { lang, dir: directionOf(lang), brand: shown, words };
+  const answer = { lang, dir: directionOf(lang), brand: shown, words, english };
   return createFile(new TextEncoder().encode(JSON.stringify(answer)));
 }
 

@@ -1,5 +1,5 @@
 // The front door. What it offers is what the vault's settings offer: `GET /` as JSON says so.
-import { loadWords, word } from '../words/words.ts';
+import { inLanguages, loadWords, word } from '../words/words.ts';
 
 /** What the page uses of `GET /`. */
 interface Front {
@@ -55,6 +55,5 @@ function wordOf(state: State | undefined): string {
 
 /** Writes it in the header. */
 function say(words: string): void {
-  const place = document.querySelector('#state');
-  if (place) place.textContent = words;
+  document.querySelector('#state')?.replaceChildren(...inLanguages(words));
 }

@@ -2,7 +2,7 @@
 import { createCall } from '../../client/vault/call.ts';
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { createVaultInfo } from '../../client/vault/vault-info.ts';
-import { loadWords, word } from '../words/words.ts';
+import { inLanguages, loadWords, word } from '../words/words.ts';
 import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
@@ -40,7 +40,7 @@ async function open(): Promise<void> {
   const { app } = place;
   write('app', app);
   document.title = word('title', { app });
-  element('cancel').textContent = word('cancel', { app });
+  element('cancel').replaceChildren(...inLanguages(word('cancel', { app })));
   onPress('cancel', () => leave(place, { error: 'access_denied' }));
   const wayBack = (error: 'access_denied' | 'invalid_request') => [
     { name: word('back', { app }), act: () => leave(place, { error }) },

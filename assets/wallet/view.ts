@@ -1,5 +1,5 @@
 // The parts of a page. Only text is written, never HTML.
-import { word } from '../words/words.ts';
+import { inLanguages, word } from '../words/words.ts';
 
 /** The element with this id. Throws if there is none. */
 export function element<T extends Element = HTMLElement>(id: string): T {
@@ -28,7 +28,7 @@ export function shownOf<Part extends string>(parts: readonly Part[]): Part | und
 
 /** Writes text; undefined hides the element. */
 export function write(id: string, text: string | undefined): void {
-  element(id).textContent = text ?? '';
+  element(id).replaceChildren(...inLanguages(text ?? ''));
   element(id).hidden = text === undefined;
 }
 
@@ -39,7 +39,7 @@ export function toggle(id: string, isShown: boolean): void {
 
 /** Announces text to screen readers. */
 export function say(text: string): void {
-  element('status').textContent = text;
+  element('status').replaceChildren(...inLanguages(text));
 }
 
 /** Calls `act` when the person, not a script, presses the button. Replaces the action before. */
@@ -144,7 +144,7 @@ const CODER = '/account/qr.js' as string;
 export function make(tag: string, className: string, ...children: (Node | string)[]): HTMLElement {
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
-  made.append(...children);
+  made.append(...children.flatMap((child) => (typeof child === 'string' ? inLanguages(child) : child)));
   return made;
 }
 

@@ -1,6 +1,6 @@
 // The words of a page in the person's language, by their ids in the catalogues beside, and the brand. Words and brand
 // are text, never HTML.
-import { type Catalogue, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
+import { type Catalogue, ENGLISH, englishIn, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
 import type account from './en/account.json';
 import type landing from './en/landing.json';
 import type pay from './en/pay.json';
@@ -30,17 +30,20 @@ interface Loaded {
   readonly dir: 'ltr' | 'rtl';
   readonly brand: PageBrand;
   readonly words: Catalogue;
+  /** The ids whose text is English in another language's catalogue. */
+  readonly english: readonly string[];
 }
 
 /** A page in two files has this module twice, and its words once. */
 interface Own {
   words: Catalogue;
+  english: readonly string[];
   language: string;
   app: { readonly app?: string };
   around: typeof ISOLATES | undefined;
 }
 const shared = globalThis as { vaultWords?: Own };
-shared.vaultWords ??= { words: {}, language: 'en', app: {}, around: undefined };
+shared.vaultWords ??= { words: {}, english: [], language: 'en', app: {}, around: undefined };
 const own = shared.vaultWords;
 
 /** Longer than this no page waits for its words. */
@@ -60,6 +63,7 @@ export async function loadWords(page: string, app?: string): Promise<boolean> {
     if (!answer.ok) return false;
     const loaded = (await answer.json()) as Loaded;
     own.words = loaded.words;
+    own.english = loaded.english;
     own.language = loaded.lang;
     own.around = loaded.dir === 'rtl' ? ISOLATES : undefined;
     document.documentElement.lang = loaded.lang;
@@ -79,17 +83,36 @@ export function appOfPage(): { readonly app?: string } {
 
 /**
  * A text of the page in the person's language, its `{places}` filled. A name that is kept has nothing `around` the
- * values.
+ * values, and no marks.
  */
 export function word(id: WordId, values: Values = {}, around = own.around): string {
-  return fillMessage(own.words[id] ?? id, values, own.language, around);
+  const message = own.words[id] ?? id;
+  if (around !== own.around || !own.english.includes(id)) return fillMessage(message, values, own.language, around);
+  const [open, close] = ENGLISH;
+  return open + fillMessage(message, values, 'en', around) + close;
+}
+
+/** A text for the page: what is English in a page of another language is an element that says so. */
+export function inLanguages(text: string): (Node | string)[] {
+  return englishIn(text).map((part, i) => (i % 2 === 0 ? part : english(part)));
+}
+
+function english(...parts: readonly (Node | string)[]): HTMLElement {
+  const span = document.createElement('span');
+  span.lang = 'en';
+  span.dir = 'ltr';
+  span.append(...parts);
+  return span;
 }
 
 /** The same with elements in its places; `values` are for the others. */
 export function wordWith(id: WordId, nodes: Readonly<Record<string, Node>>, values: Values = {}): (Node | string)[] {
   const message = own.words[id] ?? id;
   const pieces = (typeof message === 'string' ? message : id).split(/(\{\w+\})/);
-  return pieces.map((piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language, own.around));
+  const parts = pieces.map(
+    (piece) => nodes[piece.slice(1, -1)] ?? fillMessage(piece, values, own.language, own.around),
+  );
+  return own.english.includes(id) ? [english(...parts)] : parts;
 }
 
 /** The language for dates and numbers: that of the words, in the browser's variety of it. */
@@ -136,7 +159,8 @@ function translate(): void {
 
 /** Places of elements inside are `{0}`, `{1}`: another language may have them elsewhere. */
 function fillIn(one: HTMLElement): void {
-  const inside = [...one.children];
-  const parts = word(one.dataset['w'] as WordId).split(/\{(\d)\}/);
-  one.replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : (inside[Number(part)] ?? ''))));
+  const id = one.dataset['w'] as WordId;
+  // A title has no elements.
+  if (one instanceof HTMLTitleElement) one.text = englishIn(word(id)).join('');
+  else one.replaceChildren(...wordWith(id, Object.fromEntries([...one.children].entries())));
 }

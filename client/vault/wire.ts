@@ -442,6 +442,7 @@ export type PageWords = {
   readonly dir: 'ltr' | 'rtl';
   readonly brand: PageBrand;
   readonly words: { readonly [name: string]: string | { readonly [name: string]: string } };
+  readonly english: readonly string[];
 };
 
 /** Fees to offer, enough for six full blocks. */

@@ -1,4 +1,5 @@
 // The page that every mail is, and its words as plain text: a brand line, the code, sentences, links, and support.
+import { englishIn } from '../../client/catalogue.ts';
 
 /** A mail's content: the same words as plain text and as HTML. */
 export interface CodeMessage {
@@ -103,7 +104,9 @@ const CODE = `margin:0;padding:12px 16px;border-radius:6px;background:#f5f6fa;co
 
 function partHtml(part: MailPart, color: string): string {
   if (part.kind === 'line') return '<hr class="line" style="margin:24px 0 0;border:0;border-top:1px solid #d5d9e6">';
-  const text = escapeHtml(part.text);
+  const text = englishIn(escapeHtml(part.text))
+    .map((one, i) => (i % 2 === 0 ? one : `<span lang="en" dir="ltr">${one}</span>`))
+    .join('');
   if (part.kind === 'code')
     return `<table ${TABLE} width="100%" style="margin:16px 0 0"><tr><td class="code" dir="ltr" align="center" bgcolor="#f5f6fa" style="${CODE}"><p style="margin:0;-webkit-user-select:all;user-select:all">${text}</p></td></tr></table>`;
   if (part.kind === 'link')

@@ -1,4 +1,4 @@
-import { type Catalogue, fillMessage, ISOLATES } from '../../client/catalogue.ts';
+import { type Catalogue, ENGLISH, fillMessage, ISOLATES } from '../../client/catalogue.ts';
 import type { Purpose } from '../base/purpose.ts';
 import { type ChallengeNews, challengeLetter, challengeTexts } from './challenge-message.ts';
 import { type CodeMessage, escapeHtml, type MailContent, type MailPart, mailHtml, mailText } from './message-page.ts';
@@ -32,6 +32,8 @@ export interface Letterhead {
   readonly brand: MailBrand;
   readonly words: Catalogue;
   readonly language: string;
+  /** The ids whose text is English, as the language has none. */
+  readonly english: readonly string[];
   readonly direction: 'ltr' | 'rtl';
   readonly host: string;
 }
@@ -70,15 +72,18 @@ export function smsText(notice: CodeNotice, head: Letterhead): string {
 /** Subjects stay plain: what shows them shows marks of direction, too. */
 function sayingOf(
   { lifetimeSeconds }: CodeNotice,
-  { brand, host, words, language }: Letterhead,
+  { brand, host, words, language, english }: Letterhead,
   isIsolated = false,
 ): Say {
   const { name, site = host } = brand;
   const place = name === site ? name : `${name} (${site})`;
-  const always = { brand: name, place, lifetime: lifetimeText(lifetimeSeconds, language) };
   return (id, values) => {
-    const around = isIsolated && !id.endsWith('.subject') ? ISOLATES : undefined;
-    return fillMessage(words[id] ?? id, { ...always, ...values }, language, around);
+    const isEnglish = english.includes(id);
+    const spoken = isEnglish ? 'en' : language;
+    const always = { brand: name, place, lifetime: lifetimeText(lifetimeSeconds, spoken) };
+    const isMarked = isIsolated && !id.endsWith('subject');
+    const text = fillMessage(words[id] ?? id, { ...always, ...values }, spoken, isMarked ? ISOLATES : undefined);
+    return isMarked && isEnglish ? ENGLISH[0] + text + ENGLISH[1] : text;
   };
 }
 

@@ -50,6 +50,7 @@ export interface MailBrand {
 /** The words of mails, and how their language is written. */
 export interface MailWords {
   readonly words: Catalogue;
+  readonly english: readonly string[];
   readonly direction: 'ltr' | 'rtl';
 }
 

@@ -29,14 +29,30 @@ function checkBrand(config: Config, { operatorFiles }: Sight): readonly Finding[
 
 async function checkWords(config: Config, { operatorFiles, builtIn }: Sight): Promise<readonly Finding[]> {
   const words = createWords(config, operatorFiles);
-  const leftOut = await Promise.all(
-    WORD_PAGES.map(async (page) =>
-      (await words.leftOut(page, page === 'mail' ? readMailWords : builtIn(page))).map((one) => `${page}.json, ${one}`),
-    ),
+  const pages = await Promise.all(
+    WORD_PAGES.map(async (page) => {
+      const own = page === 'mail' ? readMailWords : builtIn(page);
+      const [leftOut, coverage] = await Promise.all([words.leftOut(page, own), words.coverage(page, own)]);
+      const partial = coverage.filter(({ has, all }) => has < all);
+      return {
+        unused: leftOut.map((one) => `${page}.json, ${one}`),
+        partial: partial.map(({ language, has, all }) => `${language}/${page}.json has ${has} of ${all} texts`),
+      };
+    }),
   );
-  const all = leftOut.flat();
-  if (all.length === 0) return [ok('words', 'all texts of WORDS_DIR are used')];
+  const unused = pages.flatMap((page) => page.unused);
+  const partial = pages.flatMap((page) => page.partial);
+  const findings = [
+    ...(unused.length === 0 ? [] : [unusedTexts(unused)]),
+    ...partial.map((one) =>
+      warn('words', `${one}; the others are English`, 'translate the others: docs/brand.md#languages'),
+    ),
+  ];
+  return findings.length > 0 ? findings : [ok('words', 'all texts of WORDS_DIR are used, and no language lacks one')];
+}
+
+function unusedTexts(all: readonly string[]): Finding {
   const more = all.length > NAMED_MAX ? `, and ${all.length - NAMED_MAX} more` : '';
   const text = `texts of WORDS_DIR that are not used: ${all.slice(0, NAMED_MAX).join('; ')}${more}`;
-  return [warn('words', text, 'compare their ids and {places} with the texts of the vault: docs/brand.md')];
+  return warn('words', text, 'compare their ids and {places} with the texts of the vault: docs/brand.md');
 }

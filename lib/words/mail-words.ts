@@ -9,6 +9,7 @@ export const readMailWords: BuiltIn = async (language) => (await LANGUAGES[langu
 export function createMailWords(words: Words) {
   return async (language: string) => ({
     words: await words.of('mail', language, readMailWords),
+    english: await words.inEnglish('mail', language, readMailWords),
     direction: directionOf(language),
   });
 }

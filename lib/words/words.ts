@@ -25,8 +25,19 @@ export interface Words {
   choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
   /** The words of a page: the operator's over the vault's; what `de-AT` lacks is German, what both lack English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
+  /** The ids of a page whose text is English, as neither the language has one nor what it is a variety of. */
+  inEnglish(page: WordPage, language: string, builtIn: BuiltIn): Promise<readonly string[]>;
+  /** How much of a page each language has that the operator has a file of. */
+  coverage(page: WordPage, builtIn: BuiltIn): Promise<readonly Coverage[]>;
   /** The operator's texts of a page that are not used, as `de: an id`: an unknown id, or places that it lacks. */
   leftOut(page: WordPage, builtIn: BuiltIn): Promise<readonly string[]>;
+}
+
+/** How many of a page's texts a language has; the others are English. */
+export interface Coverage {
+  readonly language: string;
+  readonly has: number;
+  readonly all: number;
 }
 
 /** Reads the vault's own words of a page in a language that it brings along. */
@@ -51,18 +62,31 @@ export function createWords(
     const first = findLanguage(found, defaultLanguage) ?? 'en';
     return [first, ...found.filter((one) => one !== first)];
   };
+  const layersOf = async (page: WordPage, languages: readonly string[], builtIn: BuiltIn) => {
+    const english = await builtIn('en');
+    const layerOf = async (one: string) => ({
+      ...(hasBuiltIn(one) ? await builtIn(one) : {}),
+      ...fitting(own.get(`${one}/${page}`) ?? {}, english),
+    });
+    return Promise.all(languages.map(layerOf));
+  };
+  const inEnglish: Words['inEnglish'] = async (page, language, builtIn) => {
+    const varieties = varietiesOf(language);
+    if (varieties[0] === 'en') return [];
+    const layers = await layersOf(page, varieties, builtIn);
+    return Object.keys(await builtIn('en')).filter((id) => !layers.some((layer) => id in layer));
+  };
   return {
     languagesOf,
     choose: (page, wanted, accept) => chooseLanguage(languagesOf(page), { wanted, accept }),
-    async of(page, language, builtIn) {
-      const english = await builtIn('en');
-      const layers = await Promise.all(
-        ['en', ...varietiesOf(language)].map(async (one) => ({
-          ...(hasBuiltIn(one) ? await builtIn(one) : {}),
-          ...fitting(own.get(`${one}/${page}`) ?? {}, english),
-        })),
-      );
-      return Object.assign({}, ...layers);
+    of: async (page, language, builtIn) =>
+      Object.assign({}, ...(await layersOf(page, ['en', ...varietiesOf(language)], builtIn))),
+    inEnglish,
+    async coverage(page, builtIn) {
+      const all = Object.keys(await builtIn('en')).length;
+      const added = languagesOf(page).filter((one) => own.has(`${one}/${page}`));
+      const lacking = await Promise.all(added.map((one) => inEnglish(page, one, builtIn)));
+      return added.map((language, i) => ({ language, all, has: all - (lacking[i]?.length ?? 0) }));
     },
     async leftOut(page, builtIn) {
       const english = await builtIn('en');

@@ -20,4 +20,5 @@ export const PageWords = v.object({
     v.record(v.string(), v.union([v.string(), v.record(v.string(), v.string())])),
     'Texts by id, with `{places}`; those that count by plural form (CLDR)',
   ),
+  english: about(v.array(v.string()), 'The ids whose text is English, as the language has none'),
 });

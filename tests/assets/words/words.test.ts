@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { decimal, word, wordWith } from '../../../assets/words/words.ts';
-import { ISOLATES } from '../../../client/catalogue.ts';
+import { englishIn, ISOLATES } from '../../../client/catalogue.ts';
 
 const own = (globalThis as unknown as { vaultWords: { words: object; language: string; around: unknown } }).vaultWords;
 const before = { ...own };
-const speak = (language: string, words: object = {}, around: unknown = undefined) =>
-  Object.assign(own, { language, words, around });
+const speak = (language: string, words: object = {}, around: unknown = undefined, english: string[] = []) =>
+  Object.assign(own, { language, words, around, english });
 
 beforeEach(() => {
   speak('en');
@@ -27,6 +27,29 @@ describe('a word of a page', () => {
     expect(word('days', { count: 3 })).toBe('בעוד 3 ימים');
     expect(word('mail.sent', { to: '0x12' }, ['', ''])).toBe('הקוד נשלח אל 0x12.');
     expect(wordWith('mail.sent', {}, { to: 'a@b.example' }).join('')).toContain('\u2068a@b.example\u2069');
+  });
+
+  test('that another language lacks is marked as English, counts as English does, and is found within others', () => {
+    const words = {
+      gives: '{app} gets {what}.',
+      what: 'this address',
+      days: { one: '{count} day', other: '{count} days' },
+    };
+    speak('he', words, ISOLATES, Object.keys(words));
+    expect(word('days', { count: 1_500 })).toBe('\u20661,500 days\u2069');
+    expect(englishIn(word('gives', { app: 'localhost:3000', what: word('what' as never) }))).toEqual([
+      '',
+      '\u2068localhost:3000\u2069 gets \u2068\u2066this address\u2069\u2069.',
+      '',
+    ]);
+    expect(word('gives', { app: 'tea' }, ['', ''])).toBe('tea gets {what}.');
+    speak('he', { ...words, gives: '{what} :{app}' }, ISOLATES, ['what']);
+    expect(englishIn(word('gives', { app: 'tea', what: word('what' as never) }))).toEqual([
+      '\u2068',
+      'this address',
+      '\u2069 :\u2068tea\u2069',
+    ]);
+    expect(englishIn('no mark, and \u2069 none opened')).toEqual(['no mark, and \u2069 none opened']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pay from '../../../assets/words/en/pay.json';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { readConfig } from '../../../lib/config/config.ts';
 import { runChecks } from '../../../lib/doctor/finding.ts';
@@ -34,7 +35,7 @@ describe('vault doctor, of what people see', () => {
     ]);
   });
 
-  test('names the texts that are not used: a place that the original lacks, an id that is misspelt', async () => {
+  test('names the texts that are not used, as a place or an id is wrong, and how much a language of its own has', async () => {
     mkdirSync(at('de'));
     mkdirSync(at('pt-BR'));
     writeFileSync(
@@ -44,12 +45,17 @@ describe('vault doctor, of what people see', () => {
     writeFileSync(at('pt-BR/pay.json'), JSON.stringify({ cancel: 'Cancelar', cancell: 'Cancelar' }));
     expect(await check({ WORDS_DIR: folder.path })).toEqual([
       'warn texts of WORDS_DIR that are not used: mail.json, de: support; mail.json, de: code.entre; pay.json, pt-BR: cancell',
+      `warn pt-BR/pay.json has 1 of ${Object.keys(pay).length} texts; the others are English`,
     ]);
-    writeFileSync(at('de/mail.json'), JSON.stringify({ support: 'Hilfe: {support}' }));
-    writeFileSync(
-      at('pt-BR/pay.json'),
-      JSON.stringify({ cancel: 'Cancelar', 'review.pay_sum': 'Pagar {sum} a {payee}' }),
-    );
-    expect(await check({ WORDS_DIR: folder.path })).toEqual(['ok all texts of WORDS_DIR are used']);
+  });
+
+  test('says nothing of what German, a variety of it, or a whole language lacks: none of that is English', async () => {
+    for (const language of ['de', 'de-AT', 'ar']) mkdirSync(at(language));
+    const some = JSON.stringify({ cancel: 'Nein', 'review.pay_sum': '{sum} {payee}' });
+    for (const language of ['de', 'de-AT']) writeFileSync(at(`${language}/pay.json`), some);
+    writeFileSync(at('ar/pay.json'), JSON.stringify(pay));
+    expect(await check({ WORDS_DIR: folder.path })).toEqual([
+      'ok all texts of WORDS_DIR are used, and no language lacks one',
+    ]);
   });
 });

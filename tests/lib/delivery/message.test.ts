@@ -53,7 +53,7 @@ describe('the mail', () => {
       '042137',
       'This code is to sign up at vault.example.com.',
       'Enter it within 90 seconds, where you asked for it.',
-      'If you did not ask for it, ignore this mail. Nobody from vault.example.com will ever ask you for this code.',
+      'If you did not ask for it, ignore this mail. Nobody from vault.example.com asks for this code by phone, chat or mail.',
     ]);
     expect(codeMessage(notice, head).subject).toBe('Your code for vault.example.com: valid 90 seconds');
   });
@@ -168,6 +168,17 @@ describe('the mail', () => {
     expect(smsText(notice, rtl)).not.toMatch(/[\u2068\u2069]/);
     expect(codeMessage(notice, head).text).not.toMatch(/[\u2068\u2069]/);
   });
+
+  test('of such a language says what is English there, and keeps it in order', () => {
+    const rtl = { ...head, language: 'he', direction: 'rtl', english: Object.keys(head.words) } as const;
+    const { subject, text, html } = codeMessage(notice, rtl);
+    expect(text).toContain('\u2066Enter it within \u206890 seconds\u2069, where you asked for it.\u2069');
+    expect(html).toContain(
+      '<span lang="en" dir="ltr">Enter it within \u206890 seconds\u2069, where you asked for it.</span>',
+    );
+    expect(subject + smsText(notice, rtl)).not.toMatch(/[\u2066-\u2069]/);
+    expect(codeMessage(notice, { ...rtl, english: ['code.ignore'] }).html.match(/lang="en"/g)).toHaveLength(1);
+  });
 });
 
 describe('the mail’s pass', () => {
@@ -176,7 +187,7 @@ describe('the mail’s pass', () => {
   test('stands below a line, as its only link, in full; the text still ends in the origin-bound line', () => {
     const { text, html, subject } = codeMessage({ ...notice, pass }, head);
     expect(subject).not.toContain('0123');
-    expect(text).toEndWith(`another one:\n\n${pass}\n\n@vault.example.com #042137\n`);
+    expect(text).toEndWith(`ask again:\n\n${pass}\n\n@vault.example.com #042137\n`);
     expect(html.match(/<a /g)).toHaveLength(1);
     expect(html).toContain(`<a href="${pass}" style="color:#3146c8">${pass}</a>`);
     expect(html.indexOf('042137')).toBeLessThan(html.indexOf('<hr'));

@@ -29,6 +29,9 @@ describe('WORDS_DIR', () => {
     expect(found['code.enter']).toBe('أدخله خلال {lifetime}.');
     expect(found['code.subject']).toBe((await readMailWords('en'))['code.subject'] as string);
     expect(words.choose('mail', undefined, 'ar-EG')).toBe('ar');
+    const ids = Object.keys(await readMailWords('en'));
+    expect(await words.inEnglish('mail', 'ar', readMailWords)).toEqual(ids.filter((id) => id !== 'code.enter'));
+    expect(await words.coverage('mail', readMailWords)).toEqual([{ language: 'ar', has: 1, all: ids.length }]);
   });
 
   test('a language is chosen only for what it has words of', () => {
@@ -66,6 +69,8 @@ describe('WORDS_DIR', () => {
     const words = open({ '/words/de/mail.json': { support: 'Hilfe: {support}' } });
     expect((await words.of('mail', 'de', readMailWords))['support']).toBe('Hilfe: {support}');
     expect((await words.of('mail', 'de', readMailWords))['code.subject']).toContain('Ihr Code');
+    const lacking = ['en', 'en-GB', 'de', 'de-AT'].map((one) => words.inEnglish('mail', one, readMailWords));
+    expect((await Promise.all(lacking)).flat()).toEqual([]);
   });
 
   test('a word with a place that the original lacks is left out, as it would show it', async () => {
