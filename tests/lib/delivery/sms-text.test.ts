@@ -54,7 +54,7 @@ describe.each(letterheads.map((one) => [one.language, one] as const))('text mess
 
 test('the text message is one segment that ends in the origin-bound line', () => {
   expect(smsText(notice, head)).toBe(
-    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
+    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Tell it to nobody.\n\n@vault.example.com #042137',
   );
 });
 
@@ -99,6 +99,6 @@ test.each([
 test('a brand whose letters leave no room gives way to the host, and the line that binds the code stays', async () => {
   const own = await letterheadOf('en', { name: '茶'.repeat(30) });
   expect(smsText(notice, own)).toBe(
-    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Nobody will ask you for it.\n\n@vault.example.com #042137',
+    '042137 is your code to sign up at vault.example.com. It works for 10 minutes. Tell it to nobody.\n\n@vault.example.com #042137',
   );
 });
