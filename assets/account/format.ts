@@ -1,6 +1,6 @@
 // Texts for people, and the names of keys.
 import { type Hex, toHex } from '../../client/wallet/bytes.ts';
-import { spoken } from '../words/words.ts';
+import { spoken, word } from '../words/words.ts';
 
 export { short, writeAddress } from '../wallet/view.ts';
 
@@ -23,14 +23,13 @@ export function moment(iso: string): string {
   return new Date(iso).toLocaleString(spoken(), MOMENT);
 }
 
-/** What is left of a time: `2 days 03:04:05`, `09:59`. */
+/** What is left of a time: `2 days 3:04:05`, `9:59`. */
 export function left(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const days = Math.floor(seconds / 86_400);
-  const clock = `${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
-  if (seconds < 3600) return clock;
-  const hours = `${two((seconds % 86_400) / 3600)}:${clock}`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+  const hours = `${Math.floor((seconds % 86_400) / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
   return days === 0 ? hours : `${inDays(days)} ${hours}`;
 }
 
@@ -60,13 +59,20 @@ export function labelOf(name: string, synced: boolean | null): Hex {
   return toHex(label);
 }
 
-/** A name for a passkey that is made here. */
+/** A name for a passkey that is made here, such as `Linux computer`. It is kept. */
 export function nameHere(): string {
   const { userAgentData } = navigator as { userAgentData?: { platform?: string } };
   const platform =
     userAgentData?.platform || /\b(Android|iPhone|iPad|Mac|Windows|Linux)/.exec(navigator.userAgent)?.[1];
-  return `${platform || 'Passkey'} ${new Date().getFullYear()}`;
+  if (!platform) return word('name.new', {}, NOTHING);
+  if (platform === 'Android') return word('name.device', { platform }, NOTHING);
+  return /^(?:Windows|Linux)/.test(platform)
+    ? word('name.computer', { platform }, NOTHING)
+    : platform.replace(/^mac.*/i, 'Mac');
 }
+
+/** Around values in names, which the network and passkey managers keep: no marks of direction. */
+export const NOTHING = ['', ''] as const;
 
 /** A picture of an address, by which two addresses can be told apart at a glance. */
 export function identicon(svg: SVGElement, address: string): void {

@@ -6,15 +6,12 @@ import { createPasskey } from '../../client/wallet/passkey.ts';
 import { checksum } from '../pay/request.ts';
 import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
-import { isName, labelOf, nameHere, short } from './format.ts';
+import { isName, labelOf, NOTHING, nameHere, short } from './format.ts';
 import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
 import { noteSynced } from './memory.ts';
 import { perform } from './perform.ts';
 import { guard } from './problem.ts';
 import { element, fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
-
-/** Names are kept on the network and by passkey managers: no marks of direction around an address. */
-const NOTHING = ['', ''] as const;
 
 /** A key to add. */
 export interface NewKey {

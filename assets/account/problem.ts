@@ -51,7 +51,7 @@ export function showProblem([title, text]: readonly [string, string], detail: st
 
 /** Says that the vault cannot be reached, where its words could not be either. */
 export function showUnreached(): void {
-  showProblem(['The vault cannot be reached', 'Try again in a moment.'], '', () => location.reload());
+  showProblem(['The service cannot be reached', 'Try again in a moment.'], '', () => location.reload());
 }
 
 /** Title and text for an error, and what it says itself. */

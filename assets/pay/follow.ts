@@ -97,7 +97,7 @@ function conclude({ channel, config, enclave, endsBy = 0, restart }: Following, 
     const details = detailsOf(record, enclave);
     channel.answer(details);
     const { block, final } = record.paid ?? {};
-    const place = final ? word('receipt.final', { block: String(block) }) : String(block);
+    const place = word(final ? 'receipt.final' : 'receipt.confirmed', { block: String(block) });
     showPaid(details, channel, { ...record, place, explorer: config.explorer });
     return;
   }

@@ -13,7 +13,7 @@ export interface Settled {
   /** Absent where an earlier release stored the payment. */
   readonly receipt?: Receipt | undefined;
   readonly changedAt: number;
-  /** Where in the chain, such as `Block 15, final`. */
+  /** Where in the chain, such as `Final, in block 15`. */
   readonly place?: string;
   readonly explorer: string | null | undefined;
 }
@@ -42,7 +42,7 @@ function writeReceipt({ txHash }: Details, { receipt, changedAt, place, explorer
     [word('review.for'), receipt?.label],
     [word('receipt.time'), new Date(changedAt).toLocaleString(spoken(), TIME)],
     [word('receipt.reference'), receipt && printable(receipt.id), 'mono'],
-    [word('receipt.block'), place],
+    [word('receipt.state'), place],
     [word('receipt.transaction'), txHash, 'mono'],
   ];
   const shown = rows.flatMap(([term, text, look = '']) => {

@@ -109,7 +109,7 @@ if (chromium) {
         const others = (await answers(here)).set(path, { status, body });
         await here.page.reload();
         const text = await here.screen('problem');
-        expect(text).toContain('The vault cannot be reached');
+        expect(text).toContain('The service cannot be reached');
         expect(text).toContain('Try again');
         others.clear();
         await press(here.page, 'retry');

@@ -37,7 +37,7 @@ if (chromium) {
       const second = await device(hash);
       const asked = await second.screen('join-ask');
       expect(asked).toContain(`${account.slice(0, 8)}…${account.slice(-4)}`);
-      expect(asked).toContain('You share the account with one other');
+      expect(asked).toContain('One other key opens this account');
       await make(second, 'My phone');
       const digits = await second.screen('join-digits');
       expect(digits).toMatch(/^\d{3} \d{3}$/);

@@ -102,7 +102,7 @@ if (chromium) {
 
     test('has no second key, and says so', async () => {
       const { here } = await openOld({ wei: 1n });
-      expect(await here.screen('home')).toContain('An account of the first kind has one passkey for good.');
+      expect(await here.screen('home')).toContain('This is an older account: it has one passkey for good.');
       for (const id of ['add', 'guard'])
         expect(await here.page.$eval(`#${id}`, (one) => one.checkVisibility())).toBe(false);
     });

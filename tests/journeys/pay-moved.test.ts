@@ -69,7 +69,7 @@ if (chromium) {
       leadTo(OLD, NEW);
       pages?.vault.tokens.get('native')?.balances.set(account.toLowerCase(), 10n ** 18n);
       const page = await pageOn(NEW, passkeys);
-      expect(await part(page, 'setup')).toContain(`The passkey belongs to ${OLD}`);
+      expect(await part(page, 'setup')).toContain(`Your passkey works on ${OLD}`);
       await findAccount(page, 2);
       expect(await part(page, 'review')).toContain(account);
       await press(page, 'approve');

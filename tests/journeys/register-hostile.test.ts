@@ -134,7 +134,7 @@ if (chromium) {
       const visitor = await come();
       const said = await visitor.screen('start');
       const host = hostOf(world.app);
-      const account = 'and the public address of your account, the same for every app here.';
+      const account = 'and an ID of your account, the same for every app here.';
       expect(said).toContain(`${host} gets the addresses and names that you register here, ${account}`);
       const { answer } = await goThrough(visitor, address());
       expect(Object.keys(answer ?? {}).sort()).toEqual(

@@ -72,7 +72,7 @@ if (chromium) {
         request.url().includes('/predict') ? request.abort() : request.continue(),
       );
       await press(visitor.page, 'passkey-go');
-      expect(await visitor.screen('problem')).toContain('The vault cannot be reached');
+      expect(await visitor.screen('problem')).toContain('The service cannot be reached');
       visitor.page.removeAllListeners('request');
       await visitor.page.setRequestInterception(false);
       await visitor.page.reload();

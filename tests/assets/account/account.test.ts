@@ -114,13 +114,14 @@ describe('a key made on another device', () => {
 
 describe('texts for people', () => {
   test.each([
-    [0, '00:00'],
-    [59_001, '01:00'],
+    [0, '0:00'],
+    [59_001, '1:00'],
+    [90_000, '1:30'],
     [600_000, '10:00'],
-    [3_600_000, '01:00:00'],
-    [86_400_000, '1 day 00:00:00'],
-    [2 * 86_400_000 + 3_723_000, '2 days 01:02:03'],
-    [-5, '00:00'],
+    [3_600_000, '1:00:00'],
+    [86_400_000, '1 day 0:00:00'],
+    [2 * 86_400_000 + 3_723_000, '2 days 1:02:03'],
+    [-5, '0:00'],
   ])('%i ms left are %s', (ms, text) => expect(left(ms)).toBe(text));
 
   test('an address is its first six and last four digits; days are counted', () => {

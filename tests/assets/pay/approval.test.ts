@@ -28,7 +28,7 @@ describe('what is shown before approval', () => {
     const text = await open({ label: 'Two teas', to }, total('ETH', '0.001')).shows('review');
     for (const words of ['Requested by shop.example', 'Pay 0.001 ETH', 'Two teas', person.account, to])
       expect(text).toContain(words);
-    for (const words of ['Base Sepolia (84532)', 'Sponsored: you pay nothing', '0.01 ETH, by this vault’s operator'])
+    for (const words of ['Base Sepolia (84532)', 'Sponsored: you pay nothing', '0.01 ETH, set by the operator'])
       expect(text).toContain(words);
   });
 
@@ -54,7 +54,7 @@ describe('what is shown before approval', () => {
     const text = await open({ token: fake, amount: '1250000' }, total('USD', '1.25')).shows('review');
     expect(text).toContain('Pay 1.25 units of an unknown token');
     expect(text).toContain(
-      `The token at ${fake} is not on this vault’s list. It calls itself “USDC”, but any token can do that.`,
+      `The token at ${fake} is not on the list here. It calls itself “USDC”, but any token can do that.`,
     );
     expect(text).toContain('The amount in its smallest unit: 1250000.');
     expect(text).toContain('The shop’s total, 1.25 USD, cannot be compared with the amount.');
@@ -192,7 +192,7 @@ describe('what upstreams say of money', () => {
     const window = open();
     const text = await window.shows('problem');
     expect(text).toContain('The network fee is too high');
-    expect(text).toContain('more than the operator of this vault allows');
+    expect(text).toContain('more than the operator allows here');
     expect(window.text('problem-detail')).toMatch(/^Up to [\d.]+ ETH; the operator of this vault allows 0\.01 ETH\.$/);
     isUntouched();
     // Once the bundler is honest, the same request is paid.

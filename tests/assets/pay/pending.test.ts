@@ -147,7 +147,7 @@ test.each([
   ['The network cannot be reached. Try again in a moment.', new UnreachableError('away')],
   ['This passkey does not work for this account now. Nothing was signed.', new NoAccountError()],
   [
-    'The network fee is too high. It is more than the operator of this vault allows. Nothing was paid. Try again later.',
+    'The network fee is too high. It is more than the operator allows here. Nothing was paid. Try again later.',
     new FeeBoundError('Up to 1 ETH'),
   ],
   ['The network answered: AA25 invalid nonce', new RefusedError('AA25 invalid nonce', 'entrypoint_rejected', 'AA25')],

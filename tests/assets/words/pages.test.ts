@@ -112,7 +112,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
 /** What is said where there are no words, and sentences that no person reads. */
 const NOT_TRANSLATED: readonly RegExp[] = [
   /^The network cannot be reached$/,
-  /^The vault cannot be reached$|^No answer$/,
+  /^The service cannot be reached$|^No answer$/,
   /^Try again in a moment\.$/,
   // Of a fault that nobody meets, for those who mend it.
   /^The vault names|^The key of this account is not known|^This network has no|^This passkey was removed from the new/,
