@@ -18,7 +18,7 @@ import { guard, showUnreached } from './problem.ts';
 import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
 import { stop, stopByMail } from './stop.ts';
 import { take } from './take.ts';
-import { element, fill, loading, onPress, press, say, show, shown, write } from './view.ts';
+import { element, fill, loading, onPress, press, say, show, shown, writeNetwork } from './view.ts';
 
 /** How often the account is read again while it is looked at. */
 const REFRESH_MS = 20_000;
@@ -49,7 +49,7 @@ async function open(isLate: () => boolean): Promise<void> {
   if (!place) {
     loading(word('loading'));
     const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
-    write('chain', config.chain);
+    writeNetwork('chain', config);
     if (isLate()) return;
     place = { config: { ...config, factory2: contracts.factory2 }, contracts, enclave };
   }

@@ -3,7 +3,20 @@ import { type WordId, word } from '../words/words.ts';
 import { left } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { guard } from './problem.ts';
-import { element, fault, fill, onCode, onPress, onSubmit, show, shown, textIn, toggle, write } from './view.ts';
+import {
+  beginIn,
+  element,
+  fault,
+  fill,
+  onCode,
+  onPress,
+  onSubmit,
+  show,
+  shown,
+  textIn,
+  toggle,
+  write,
+} from './view.ts';
 
 /** What the vault signs once a code was right. Only some members are read here. */
 export interface Attestation {
@@ -56,6 +69,7 @@ export function askAddress(asking: Asking, then: (address: string) => Promise<vo
     if (isAddress) guard(() => then(address), { again: () => askAddress(asking, then) });
   });
   show('mail');
+  beginIn('email');
 }
 
 /** Asks for an address and the code that is sent there. */
@@ -93,7 +107,7 @@ async function sendCode(identifier: string, asking: Asking, then: (attestation: 
   if (shown() !== 'mail') show('mail');
   toggle('mail-form', false);
   toggle('code-form', true);
-  element('code').focus();
+  beginIn('code', true);
   const tick = () => {
     const isOn = shown() === 'mail' && !element('code-form').hidden;
     if (!isOn) return clearInterval(timer);
@@ -101,7 +115,7 @@ async function sendCode(identifier: string, asking: Asking, then: (attestation: 
     write('code-left', rest > 0 ? word('code.left', { time: left(rest) }) : word('code.ended'));
     const wait = sentAt + sent.retry_after * 1000 - Date.now();
     element<HTMLButtonElement>('code-again').disabled = wait > 0;
-    element('code-again').textContent = wait > 0 ? word('code.again_in', { time: left(wait) }) : word('code.again');
+    write('code-again', wait > 0 ? word('code.again_in', { time: left(wait) }) : word('code.again'));
   };
   const timer = setInterval(tick, 250);
   tick();

@@ -2,6 +2,7 @@
 import { field, shownOf, showOne, write } from '../wallet/view.ts';
 
 export {
+  beginIn,
   element,
   fault,
   make,
@@ -14,6 +15,7 @@ export {
   step,
   toggle,
   write,
+  writeNetwork,
 } from '../wallet/view.ts';
 
 /** The screens of the page; one is shown at a time. */

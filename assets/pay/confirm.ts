@@ -14,7 +14,7 @@ import { problemOf } from './problem.ts';
 import { nameOf, readPayment } from './request.ts';
 import { followingOf, openSession, type Session } from './session.ts';
 import { checkMemory, findLiveHash, findPayment, findPaymentOf, isLive, isOver, type StoredPayment } from './store.ts';
-import { showPart, write } from './view.ts';
+import { showPart, writeNetwork } from './view.ts';
 import type { Problem } from './words.ts';
 
 let channel: Channel | undefined;
@@ -31,7 +31,7 @@ async function start(): Promise<void> {
   if (!hasWords) throw new UnreachableError('no words');
   channel ??= await connect();
   const [config, enclave] = await Promise.all([readConfig(), loadEnclave()]);
-  write('chain', config.chain);
+  writeNetwork('chain', config);
   if (left) return follow({ channel, config, enclave, endsBy: undefined, restart: () => undefined }, left);
   const payment = readPayment(channel.asked, {
     chainId: config.chainId,

@@ -13,7 +13,7 @@ import { type KeptAccount, keepAccount, keepAccounts } from '../wallet/memory.ts
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
 import { type Payer, type Payment, printable } from './request.ts';
-import { element, onPress, showPart, toggle, write } from './view.ts';
+import { beginIn, element, onPress, showPart, toggle, write } from './view.ts';
 
 export { showFunds } from './funds.ts';
 
@@ -89,6 +89,7 @@ function showNew(setup: Setup, notice?: string, known = setup.held.map(idOf)): v
   const field = element<HTMLInputElement>('name');
   field.value ||= suggestedName(held);
   showPart('new');
+  beginIn('name');
   onPress('new-back', () => showSetup(setup));
   onPress('create', () => {
     const name = printable(field.value);

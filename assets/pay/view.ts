@@ -2,7 +2,7 @@
 import { element, make, step as markStep, onPress, shownOf, showOne, toggle, write } from '../wallet/view.ts';
 import { ARMING_MS } from './constants.ts';
 
-export { element, isNamed, onPress, toggle, write } from '../wallet/view.ts';
+export { beginIn, element, isNamed, onPress, toggle, write, writeNetwork } from '../wallet/view.ts';
 
 /** The parts of the page; one is shown at a time. */
 export type Part = (typeof PARTS)[number];

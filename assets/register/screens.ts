@@ -2,7 +2,7 @@
 import type { CodeRequest } from '../../client/vault/registration-run.ts';
 import { spoken, type WordId, word } from '../words/words.ts';
 import { isShared, noteShared } from './memory.ts';
-import { element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
+import { beginIn, element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 
 /** An address that was entered. */
 export interface Address {
@@ -50,6 +50,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   toggle('or', isOpen);
   toggle('forget', isKnown);
   show('start');
+  if (isOpen && !isKnown) beginIn('address');
   fault('address', said.fault);
   return new Promise((resolve) => {
     onPress('sign-in', () => resolve('sign-in'));
@@ -98,8 +99,7 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   const input = field('digits');
   input.value = '';
   show('code');
-  // The code is what comes next: the heading is read with it.
-  input.focus();
+  beginIn('digits', true);
   // Too soon for another one: the button says when.
   const isFault = problem !== undefined && problem !== 'Too soon';
   fault('digits', isFault ? word(WRONG[problem] ?? 'code.fault_wrong') : undefined);

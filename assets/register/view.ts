@@ -2,7 +2,7 @@
 import { element, showOne, write } from '../wallet/view.ts';
 import { type WordId, word } from '../words/words.ts';
 
-export { element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
+export { beginIn, element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page; one is shown at a time. */
 const PARTS = ['loading', 'start', 'owned', 'code', 'passkey', 'progress', 'problem', 'done'] as const;

@@ -15,10 +15,20 @@ export function showOne<Part extends string>(parts: readonly Part[], part: Part)
   if (heading) {
     heading.tabIndex = -1;
     heading.focus();
-    // A section with a name is a landmark.
-    element(part).setAttribute('aria-labelledby', heading.id);
   }
-  say((heading ?? element(part)).textContent?.trim() ?? '');
+  // What has the focus is read already: a heading in the live region too, or a section named by it, is read twice.
+  say(heading ? '' : (element(part).textContent?.trim() ?? ''));
+}
+
+/**
+ * Moves the keyboard on to the field that a part begins with; a screen reader still hears the heading. Where fingers
+ * point, that would raise a keyboard over the page: there only for what is `always` typed next.
+ */
+export function beginIn(id: string, always = false): void {
+  if (!always && matchMedia('(pointer: coarse)').matches) return;
+  const { activeElement: heading } = document;
+  if (heading?.tagName === 'H1') say(heading.textContent ?? '');
+  field(id).focus();
 }
 
 /** The part that is shown. */
@@ -116,6 +126,23 @@ export function writeAddress(target: HTMLElement, address: string): void {
   target.setAttribute('role', 'img');
   target.setAttribute('aria-label', address);
 }
+
+/**
+ * Names the network, unless it is one whose money is real: nobody asks which that is. One that is not known here may be
+ * for tests.
+ */
+export function writeNetwork(
+  id: string,
+  { chain, chainId }: { readonly chain: string; readonly chainId: number },
+): void {
+  write(id, MAIN_NETWORKS.includes(chainId) ? undefined : chain);
+}
+
+/**
+ * Ethereum, Optimism, BNB, Gnosis, Unichain, Polygon, World, Base, Arbitrum, Celo, Avalanche, Ink, Linea, Blast and
+ * Scroll.
+ */
+const MAIN_NETWORKS = [1, 10, 56, 100, 130, 137, 480, 8453, 42161, 42220, 43114, 57073, 59144, 81457, 534352];
 
 /** Copies text when the button is pressed, and says so on it. */
 export function copyOnPress(id: string, text: string): void {

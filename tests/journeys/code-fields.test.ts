@@ -128,7 +128,9 @@ if (chromium) {
         const styles: unknown[] = [];
         for (const place of PLACES) {
           const { page } = await come(place, width);
-          await page.keyboard.type('868877');
+          // Once as a paste or the browser's own filling in has it: at one stroke, with what stands between the digits.
+          if (width === 320) await page.keyboard.sendCharacter(' 868-877 ');
+          else await page.keyboard.type('868877');
           const { field, fills, style } = await look(page, place.field);
           expect([place.source, field]).toEqual([place.source, { value: '868877', hasFocus: true, scrollLeft: 0 }]);
           expect([place.source, style.hasEdge, style.ring]).toEqual([place.source, true, 'solid']);

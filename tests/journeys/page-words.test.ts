@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Page } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import type { Mail } from '../../lib/delivery/mail.ts';
 import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { contrasts } from '../support/accessible.ts';
@@ -31,6 +31,9 @@ const operatorFiles = {
   read: (path: string) => (FILES[path] === undefined ? undefined : new TextEncoder().encode(FILES[path])),
   list: () => ['he'],
 };
+
+const ABOUT_PASSKEYS =
+  'A key that your phone, computer or password manager keeps for you. You unlock it with your fingerprint, face or PIN. It works on localhost only and is never sent to us.';
 
 /** No colour is measured on its way to another. */
 const STILL = [{ name: 'prefers-reduced-motion', value: 'reduce' }];
@@ -129,6 +132,30 @@ if (chromium) {
       expect(await page.$eval('#key-name', (one) => getComputedStyle(one).direction)).toBe('rtl');
     });
 
+    test('on a phone the brand has the first line, and the network the next; a main network is not named', async () => {
+      await open('/account', 'start');
+      const { brand, pill } = await page.evaluate(() => {
+        const brand = document.querySelector('.brand') as HTMLElement;
+        brand.textContent = 'Teehaus am Marktplatz, Freiburg';
+        const box = (one: Element) => one.getBoundingClientRect().toJSON() as DOMRect;
+        const isCut = brand.scrollWidth > brand.clientWidth;
+        return { brand: { ...box(brand), isCut }, pill: box(document.querySelector('#chain') as Element) };
+      });
+      expect([brand.isCut, pill.top >= brand.bottom, pill.width > 0]).toEqual([false, true, true]);
+      const main = (request: HTTPRequest) =>
+        new URL(request.url()).pathname === '/pay/config'
+          ? void fetch(request.url()).then(async (answer) =>
+              request.respond({ body: JSON.stringify({ ...((await answer.json()) as object), chainId: 8453 }) }),
+            )
+          : void request.continue();
+      await page.setRequestInterception(true);
+      page.on('request', main);
+      await open('/account', 'start');
+      expect(await page.$eval('#chain', (one) => (one as HTMLElement).hidden)).toBe(true);
+      page.off('request', main);
+      await page.setRequestInterception(false);
+    });
+
     test('a logo keeps its proportions, and is the icon of the tab', async () => {
       await open('/account?app=wide', 'start');
       await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 400);
@@ -186,6 +213,11 @@ if (chromium) {
       await open(path, part, 'he');
       expect(await page.$eval('html', ({ lang, dir }) => [lang, dir])).toEqual(['he', 'rtl']);
       expect(await textOf(heading)).toBe(title);
+      // What nobody has translated is English, and keeps its order.
+      const english = await page.$$eval(`#${part} [lang="en"][dir="ltr"]`, (all) => all.map((one) => one.textContent));
+      expect(english).toContain(part === 'start' ? ABOUT_PASSKEYS : 'Try again');
+      expect(await page.$$eval('[lang="en"] [lang="en"], title [lang]', (all) => all.length)).toBe(0);
+      expect(await page.title()).not.toMatch(/[\u2066-\u2069]/);
       const [picture = 0, brand = 0] = await page.$$eval('header > *', (parts) =>
         parts.map((one) => one.getBoundingClientRect().left),
       );

@@ -111,9 +111,8 @@ if (chromium) {
       const [email, { page }] = [address(), await world.come()];
       await screen(page, 'start');
       const focused = () => page.evaluate(() => document.activeElement?.id);
-      expect(await focused()).toBe('start-title');
-      await page.keyboard.press('Tab');
       expect(await focused()).toBe('who');
+      expect(await page.$eval('#status', ({ textContent }) => textContent)).toBe('Sign in to order');
       await page.keyboard.type(email);
       await page.keyboard.press('Enter');
       await screen(page, 'code');

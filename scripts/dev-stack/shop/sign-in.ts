@@ -1,7 +1,7 @@
 // Signing up by a code and a passkey, and signing in by the passkey alone.
 import type { CodeRequest, RegisterStep, Registration, SignedIn, VaultClient } from '../../../client/vault/index.ts';
 import type { Person } from './memory.ts';
-import { busy, element, fault, field, onCode, onPress, onSubmit, show, step, toggle, write } from './view.ts';
+import { beginIn, busy, element, fault, field, onCode, onPress, onSubmit, show, step, toggle, write } from './view.ts';
 import { left, signUpWords } from './words.ts';
 
 const STEPS = ['step-code', 'step-passkey', 'step-proof', 'step-record'] as const;
@@ -31,6 +31,7 @@ export function askWho(vault: VaultClient, done: (person: Person) => void, notic
     askWho(vault, done);
   });
   show('start');
+  beginIn('who');
   const arrive = ({ did, smartAccount, credentialId, pubKeyX, pubKeyY }: Registration | SignedIn) => {
     if (smartAccount === null) throw new Error('this DID has no account');
     done({ did, account: smartAccount, credentialId, pubKeyX, pubKeyY });
@@ -73,7 +74,7 @@ function askCode({ identifier, endsAt, nextAt, problem, attemptsRemaining }: Cod
   digits.value = '';
   fault('digits', undefined);
   show('code');
-  digits.focus();
+  beginIn('digits', true);
   if (problem !== undefined) fault('digits', faultOf(problem, attemptsRemaining));
   const stopClock = startClock(endsAt, nextAt);
   return new Promise<string | null>((resolve) => {

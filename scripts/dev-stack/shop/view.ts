@@ -2,6 +2,7 @@
 import { element, showOne, step, toggle, write } from '../../../assets/wallet/view.ts';
 
 export {
+  beginIn,
   copyOnPress,
   element,
   fault,

@@ -85,6 +85,7 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
   };
   const unanswered = new Promise<never>(() => undefined);
   const globals = {
+    matchMedia: () => ({ matches: false }),
     document,
     window,
     location: Object.assign(new URL(`/pay/confirm?${line.query}`, device.vault), {

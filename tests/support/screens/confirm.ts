@@ -56,7 +56,7 @@ export function confirmScreens(world: World): readonly Screen[] {
       { who: newcomer, buttons: ['newcomer'], shown: '#create' },
       {
         part: 'new',
-        tabs: ['new-title', 'name', 'create', 'new-back'],
+        tabs: ['name', 'create', 'new-back'],
         words: ['heading: A new, empty account', 'textbox: Name of a new account', 'button: Create an account'],
       },
     ),
