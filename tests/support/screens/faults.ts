@@ -2,6 +2,7 @@
 import type { Page } from 'puppeteer-core';
 import { contrasts, spoken, tabOrder } from '../accessible.ts';
 import { axeFindings, inEachTheme, setWidth } from '../axe.ts';
+import { faultsAtDoubleText, faultsInForcedColors } from './eyes.ts';
 
 /** What a screen says of itself. */
 export interface ScreenWants {
@@ -29,6 +30,7 @@ export async function faultsOf(page: Page, { part, tabs, words = [] }: ScreenWan
   const unread = words.filter((word) => !read.some((one) => one.startsWith(word)));
   faults.push(...unread.map((word) => `not read: ${word}`));
   faults.push(...(await inEachTheme(page, async () => [...(await axeFindings(page)), ...(await dimTexts(page))])));
+  faults.push(...(await faultsInForcedColors(page)), ...(await faultsAtDoubleText(page)));
   return [...faults, ...(await faultsOnSmallPhone(page))];
 }
 

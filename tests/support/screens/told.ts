@@ -1,6 +1,6 @@
 import { once, type Screen, type World } from './screen.ts';
 
-/** The pages that only tell something: the first one, in each language, and that of shops. */
+/** The pages that only tell something: the first one, in each language, that of shops, and those of a pass. */
 export function toldScreens(world: World): readonly Screen[] {
   const newPage = once(() => world().own.browser.newPage());
   const languages = ['en', 'de', 'fr', 'es'].map((lang) => ({
@@ -18,5 +18,14 @@ export function toldScreens(world: World): readonly Screen[] {
     await page.goto(`${world().origin}/pay`);
     return page;
   };
-  return [...languages, { name: '/pay', reach: shops }];
+  const passes = ['/pass', '/pass/ready', '/pass/ended'].map((path) => ({
+    name: path,
+    async reach() {
+      const page = await newPage();
+      await page.goto(world().origin + path);
+      await page.waitForFunction(() => document.title.includes(' · '));
+      return page;
+    },
+  }));
+  return [...languages, { name: '/pay', reach: shops }, ...passes];
 }
