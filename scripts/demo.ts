@@ -1,18 +1,18 @@
-// npm run demo [-- --full]: the whole main job against what `npm start` runs, step by step. Exits with 1 when any step
-// fails.
+// npm run demo [-- --full | --browser]: the whole main job against what `npm start` runs, step by step, or a person's
+// side of it in a browser. Exits with 1 when any step fails.
 import { AbiFunction, Hex } from 'ox';
 import { loadEnclave } from '../client/enclave.ts';
 import { didRegistryAbi } from '../contracts/abi.ts';
 import { toBase64url } from '../lib/base/bytes.ts';
 import { didHash } from '../lib/identity/did.ts';
+import { HELP, readOptions } from './demo/options.ts';
+import { mailFor, waitFor } from './demo/waiting.ts';
 import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
-import type { Message } from './dev-stack/mailbox.ts';
 import { createPasskey, type Passkey } from './dev-stack/passkey.ts';
 import { type ProofVault, proveRegistration } from './dev-stack/passkey-proof.ts';
 import * as wallet from './dev-stack/user-operation.ts';
 import { STACK_FILE, type Stack } from './start.ts';
 
-const WAIT_MS = 60_000;
 const CHAIN_ID = 84532;
 /** The kind of account: one with several keys. The passkey here is the first. */
 const KIND = 2;
@@ -95,7 +95,7 @@ async function meetLimit(vault: Client): Promise<void> {
 async function prove(stack: Stack, vault: Client, who: { identifier: string; channel: string }): Promise<unknown> {
   step(`Prove ${who.identifier}: ask for a one-time code`);
   await vault('POST', '/api/verify/send', who);
-  const mail = await waitFor('the mail', () => newestMail(stack, who.identifier));
+  const mail = await mailFor(stack, who.identifier);
   console.log(indent(`mail for ${who.identifier}\nSubject: ${mail.subject}\n\n${mail.text.trim()}`));
 
   step('Check the code, and get an attestation');
@@ -212,27 +212,19 @@ async function ask(url: string): Promise<Record<string, unknown>> {
   return (await (await fetch(url)).json()) as Record<string, unknown>;
 }
 
-async function newestMail(stack: Stack, to: string): Promise<Message | undefined> {
-  const response = await fetch(`${stack.inbox}/messages?to=${encodeURIComponent(to)}`);
-  return ((await response.json()) as Message[]).at(-1);
-}
-
-async function waitFor<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + WAIT_MS;
-  while (performance.now() < deadline) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await Bun.sleep(50);
-  }
-  throw new Error(`${what} did not come within ${WAIT_MS / 1000} s`);
-}
-
 function indent(text: string): string {
   return text.replace(/^/gm, '   ');
 }
 
 try {
-  await main();
+  const wanted = readOptions(process.argv.slice(2));
+  if (wanted === 'help') console.log(HELP);
+  else if (wanted === 'requests') await main();
+  else {
+    const stack = await readStack();
+    const { playInBrowser } = await import('./demo/browser.ts');
+    await playInBrowser(stack, wanted);
+  }
 } catch (error) {
   console.error(`\ndemo: ${error instanceof Error ? error.message : error}`);
   process.exit(1);

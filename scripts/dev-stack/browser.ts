@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 
 /**
- * Chromium's executable: `CHROMIUM`, else where Debian puts it; undefined where there is none. Tests that need it are
- * left out then, with a line that says so.
+ * Chromium's executable: `CHROMIUM`, else where Debian, macOS or Windows has it or Chrome; undefined where there is
+ * none. Tests that need it are left out then, with a line that says so.
  */
-export const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path !== undefined && existsSync(path),
-);
+export const chromium = [
+  process.env['CHROMIUM'],
+  '/usr/bin/chromium',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:/Program Files/Google/Chrome/Application/chrome.exe',
+].find((path) => path !== undefined && existsSync(path));
 
 if (!chromium) console.log('no Chromium on this machine: what is tried in a browser is left out (set CHROMIUM)');
 
@@ -35,13 +39,22 @@ export function startShell(...flags: string[]): Promise<OwnBrowser> {
   return launch(shell ?? chromium, flags);
 }
 
-async function launch(executablePath: string | undefined, flags: readonly string[]): Promise<OwnBrowser> {
+/** Starts Chromium in a window that a person can see. Throws if it is not installed. */
+export function startWindow(...flags: string[]): Promise<OwnBrowser> {
+  return launch(chromium, flags, false);
+}
+
+async function launch(
+  executablePath: string | undefined,
+  flags: readonly string[],
+  headless = true,
+): Promise<OwnBrowser> {
   if (!executablePath) throw new Error('there is no Chromium');
   await bePatient();
   const profile = mkdtempSync(join(tmpdir(), 'vault-browser-'));
   const browser = await puppeteer.launch({
     executablePath,
-    headless: true,
+    headless,
     userDataDir: profile,
     timeout: waitMs(),
     args: [...FLAGS, ...flags],

@@ -69,8 +69,8 @@ export function drawSequence({ title, about, parties, rows }: Sequence): string 
   );
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title about">`,
-    `<title id="title">${escape(title)}</title>`,
-    `<desc id="about">${escape(about)}</desc>`,
+    `<title id="title">${escapeText(title)}</title>`,
+    `<desc id="about">${escapeText(about)}</desc>`,
     `<style>${style()}</style>`,
     `<rect class="ground" width="${WIDTH}" height="${height}" rx="12"/>`,
     ...lives,
@@ -95,7 +95,7 @@ function headOf(name: string, icon: Icon, x: number, width: number): string {
   return [
     `<rect class="box" x="${x - width / 2}" y="${HEAD.y}" width="${width}" height="${HEAD.height}" rx="8"/>`,
     `<path class="icon" transform="translate(${left} ${HEAD.y + 12})" d="${ICONS[icon]}"/>`,
-    `<text class="name" x="${left + 28}" y="${HEAD.y + 27}">${escape(name)}</text>`,
+    `<text class="name" x="${left + 28}" y="${HEAD.y + 27}">${escapeText(name)}</text>`,
   ].join('');
 }
 
@@ -103,7 +103,7 @@ function partRow(part: string, y: number): string {
   return [
     `<path class="life" d="M${SIDE} ${y - 16}H${WIDTH - SIDE}"/>`,
     `<rect class="ground" x="${SIDE}" y="${y - 8}" width="${Math.round(part.length * 6.6) + 8}" height="18"/>`,
-    `<text class="part" x="${SIDE + 4}" y="${y + 5}">${escape(part)}</text>`,
+    `<text class="part" x="${SIDE + 4}" y="${y + 5}">${escapeText(part)}</text>`,
   ].join('');
 }
 
@@ -114,7 +114,7 @@ function noteRow(does: string, x: number, y: number, number: number): string {
   return [
     `<rect class="note" x="${left}" y="${y - 16}" width="${width}" height="30" rx="6"/>`,
     numberAt(number, left + 18, y - 1),
-    `<text x="${left + width / 2 + 13}" y="${y + 4}">${escape(does)}</text>`,
+    `<text x="${left + width / 2 + 13}" y="${y + 4}">${escapeText(does)}</text>`,
   ].join('');
 }
 
@@ -131,7 +131,7 @@ function arrowRow({ says, isAnswer }: Arrow, [from, to]: readonly [number, numbe
     `<path class="tip" d="M${to} ${y}l${-way * 9}-5v10z"/>`,
     numberAt(number, from, y),
     `<rect class="ground" x="${Math.round(middle - width / 2) - 3}" y="${y - 23}" width="${Math.round(width) + 6}" height="16"/>`,
-    `<text x="${middle}" y="${y - 10}">${escape(says)}</text>`,
+    `<text x="${middle}" y="${y - 10}">${escapeText(says)}</text>`,
   ].join('');
 }
 
@@ -139,6 +139,6 @@ function numberAt(number: number, x: number, y: number): string {
   return `<circle class="count" cx="${x}" cy="${y}" r="10"/><text class="number" x="${x}" y="${y + 4}">${number}</text>`;
 }
 
-function escape(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chromium } from '../../scripts/dev-stack/browser.ts';
 import type { Stack } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { until } from '../support/until.ts';
@@ -12,8 +13,12 @@ const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
 const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...world };
 
 /** What `npm start` and `npm run demo` run, in a dev stack of this test's own. */
-const spawn = (script: string) =>
-  Bun.spawn([process.execPath, join(ROOT, 'scripts', script)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+const spawn = (script: string, ...options: readonly string[]) =>
+  Bun.spawn([process.execPath, join(ROOT, 'scripts', script), ...options], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 
 /** The program is built and the dev stack started: on a busy machine minutes. */
 let start: ReturnType<typeof spawn>;
@@ -53,6 +58,27 @@ test('the demo performs the whole main job against what npm start runs', async (
     'Done: ',
   ])
     expect(output).toContain(line);
+});
+
+test('the demo in a browser: signed up, paid, a second passkey, the first one lost, and back, in six pictures', async () => {
+  if (!chromium) return;
+  const pictures = join(folder.path, 'pictures');
+  const demo = spawn('demo.ts', '--browser', '--pictures', pictures);
+  const [code, output, errors] = await Promise.all([
+    demo.exited,
+    new Response(demo.stdout).text(),
+    new Response(demo.stderr).text(),
+  ]);
+  expect({ code, errors, isDone: output.includes('\nDone in ') }).toEqual({ code: 0, errors: '', isDone: true });
+  const names = readdirSync(pictures).sort();
+  expect(names.map((name) => name.slice(0, 1))).toEqual(['1', '2', '3', '4', '5', '6']);
+  for (const name of names) {
+    const { size, head } = {
+      size: statSync(join(pictures, name)).size,
+      head: readFileSync(join(pictures, name)).subarray(1, 4),
+    };
+    expect([name, head.toString(), size > 5_000]).toEqual([name, 'PNG', true]);
+  }
 });
 
 const post = async (path: string, body: object, more: Record<string, string> = {}) => {

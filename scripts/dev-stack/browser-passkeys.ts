@@ -1,0 +1,70 @@
+// Passkeys in a browser without anybody's finger: Chromium's virtual authenticator, by its own protocol.
+import { createPrivateKey } from 'node:crypto';
+import { Hex } from 'ox';
+import type { CDPSession, Page, Protocol } from 'puppeteer-core';
+import type { P256PublicKey } from '../../lib/identity/passkey.ts';
+import { createPasskey, type Passkey } from './passkey.ts';
+
+/** Software passkeys, the same ones in every window they are attached to. */
+export interface Passkeys {
+  attach(page: Page): Promise<void>;
+  /** Their credential ids, in base64url. */
+  ids(): string[];
+  /** Their RP IDs. */
+  rpIds(): string[];
+  /** The key of the only one. */
+  key(): P256PublicKey;
+  /** The only one in software, which signs what a test wants. */
+  twin(): Passkey;
+  /** Whether the person lets them sign; false from now on means that nobody does. */
+  allow(isAllowed: boolean): Promise<void>;
+  /** Another authenticator that has the passkey made at this place alone, as on a second device. */
+  only(place: number): Passkeys;
+}
+
+/** An authenticator whose person is there and verified. What one window made, the next one has. */
+export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
+  let last: { session: CDPSession; authenticatorId: string } | undefined;
+  const passkeys: Passkeys = {
+    async attach(page) {
+      const session = await page.createCDPSession();
+      // Headless windows have no focus of their own, without which no passkey is asked.
+      await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+      await session.send('WebAuthn.enable');
+      const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      });
+      for (const credential of known.values()) {
+        await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+      }
+      session.on('WebAuthn.credentialAdded', ({ credential }) => known.set(credential.credentialId, credential));
+      last = { session, authenticatorId };
+    },
+    ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
+    rpIds: () => Array.from(known.values(), ({ rpId = '' }) => rpId),
+    key: () => passkeys.twin().key,
+    twin() {
+      const [{ privateKey = '' } = {}, ...others] = known.values();
+      if (others.length > 0) throw new Error('several passkeys');
+      const secret = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' });
+      return createPasskey(
+        undefined,
+        Hex.fromBytes(Buffer.from(secret.export({ format: 'jwk' }).d ?? '', 'base64url')),
+      );
+    },
+    async allow(isAllowed) {
+      if (!last) throw new Error('no window has these passkeys');
+      const { session, authenticatorId } = last;
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: isAllowed });
+    },
+    only: (place) => createPasskeys(new Map([...known].slice(place, place + 1))),
+  };
+  return passkeys;
+}
