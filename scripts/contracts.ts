@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Abi } from 'ox';
 
@@ -16,11 +16,15 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ARTIFACTS = join(ROOT, '.world/artifacts');
 const ABI_MODULE = join(ROOT, 'contracts/abi.ts');
 const CREATION_CODE = join(ROOT, 'contracts/creation-code.json');
+/** It holds OpenZeppelin's sources, so it is made and released, not committed. */
+const STANDARD_INPUT = join(ROOT, 'dist/contracts/standard-input.json');
 
 /** The product's contracts, the parts of its second edition, and those of its tests. */
 const PRODUCT = ['contracts', 'contracts/account2', 'contracts/registry2', 'contracts/test'];
 /** Those of the dev stack, which import none of the others: `npm start` compiles them alone. */
 const WORLD = ['contracts/world'];
+/** The sources of what is deployed. */
+const PUBLISHED = ['contracts', 'contracts/account2', 'contracts/registry2'];
 /** What is deployed as it is: an account's implementation comes with its factory. */
 const DEPLOYED = ['AccountFactory', 'AccountFactory2', 'AccountHelper', 'DIDRegistry', 'DIDRegistry2'];
 
@@ -80,6 +84,29 @@ export async function creationCodeFile(): Promise<string> {
   return `${JSON.stringify(Object.fromEntries(codes), null, 2)}\n`;
 }
 
+/**
+ * The standard JSON input of the deployed contracts, with every source that they import: from it alone anybody compiles
+ * what is deployed, and block explorers verify it.
+ */
+export async function standardInput(): Promise<string> {
+  const sources = await readSources(PUBLISHED);
+  const paths = Object.keys(sources);
+  for (const path of paths)
+    for (const [, named = ''] of sources[path]?.content.matchAll(/^import [^"]*"([^"]+)";/gm) ?? []) {
+      const imported = named.startsWith('.') ? posix.join(posix.dirname(path), named) : named;
+      if (sources[imported]) continue;
+      sources[imported] = { content: loadImport(imported).contents };
+      paths.push(imported);
+    }
+  const sorted = Object.fromEntries(Object.entries(sources).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ language: 'Solidity', sources: sorted, settings: SETTINGS }, null, 2)}\n`;
+}
+
+/** Sources of packages are found by their path. */
+function loadImport(path: string): { readonly contents: string } {
+  return { contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') };
+}
+
 async function readSources(folders: readonly string[]): Promise<Record<string, { content: string }>> {
   const paths = (await Promise.all(folders.map(solidityFiles))).flat();
   const contents = await Promise.all(paths.map((path) => readFile(join(ROOT, path), 'utf8')));
@@ -126,9 +153,8 @@ interface CompiledContract {
 async function compile(sources: Record<string, { content: string }>): Promise<Record<string, Artifact>> {
   // Imported here because loading the compiler takes longer than everything else.
   const { default: solc } = await import('solc');
-  const load = (path: string) => ({ contents: readFileSync(join(ROOT, 'node_modules', path), 'utf8') });
   const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS });
-  const output: CompilerOutput = JSON.parse(solc.compile(input, { import: load }));
+  const output: CompilerOutput = JSON.parse(solc.compile(input, { import: loadImport }));
   if (output.errors?.length) throw new Error(output.errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
   const artifacts: Record<string, Artifact> = {};
   for (const path of Object.keys(sources)) {
@@ -158,4 +184,6 @@ function camelCase(name: string): string {
 if (import.meta.main) {
   await writeFile(ABI_MODULE, await abiModule());
   await writeFile(CREATION_CODE, await creationCodeFile());
+  await mkdir(dirname(STANDARD_INPUT), { recursive: true });
+  await writeFile(STANDARD_INPUT, await standardInput());
 }

@@ -11,7 +11,8 @@ interface Settings {
 
 /**
  * The first registry that a second one follows, and when that one opens: the configured one and a day from now, or what
- * a configured second one says, so that the same command finds what it has deployed.
+ * a configured second one says, so that the same command finds what it has deployed. Throws an `Error` for an address
+ * without a contract: each registration asks it, and would fail for good.
  */
 export async function findLegacy(
   node: Node,
@@ -22,6 +23,10 @@ export async function findLegacy(
   const followed = known && (await node.followedBy(known));
   const legacyRegistry = parties.legacyRegistry ?? followed?.registry ?? known;
   if (legacyRegistry === undefined || BigInt(legacyRegistry) === 0n) return {};
+  if (!(await node.hasCode(legacyRegistry)))
+    throw new Error(
+      `there is no contract at ${legacyRegistry}, the first registry that this one would follow: it could register nothing but own did:pkh. Name the one of this chain by --legacy-registry, or none by --legacy-registry 0x${'0'.repeat(40)}`,
+    );
   const isSame = followed?.registry.toLowerCase() === legacyRegistry.toLowerCase();
   const legacyUntil = given ?? (isSame ? followed?.until : undefined) ?? (await node.time()) + LEGACY_SECONDS;
   return { legacyRegistry, legacyUntil };

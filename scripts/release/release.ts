@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { VERSION } from '../../lib/base/version.ts';
 import { readCommit } from '../build/read-commit.ts';
 import { nameOf, TARGETS, type Target } from '../build/targets.ts';
+import { standardInput } from '../contracts.ts';
 import { installTools } from '../testing/tools.ts';
 import { checkProgram } from './check.ts';
 import { findComponents } from './components.ts';
@@ -18,6 +19,8 @@ import { BUN_VERSION, fetchRuntime } from './runtimes.ts';
 import { signFile } from './sign.ts';
 
 const ROOT = join(import.meta.dir, '../..');
+
+const CONTRACTS = `vault-${VERSION}-contracts.json`;
 
 const DEBS = { 'bun-linux-x64': 'amd64', 'bun-linux-arm64': 'arm64' } as const;
 
@@ -40,6 +43,7 @@ async function release(asked: Asked): Promise<void> {
   writeFileSync(join(out, 'LICENSES.txt'), text);
   writeFileSync(join(out, `vault-${VERSION}.cdx.json`), billOfMaterials(components, commit));
   copyFileSync(join(ROOT, 'packaging/install.sh'), join(out, 'install.sh'));
+  writeFileSync(join(out, CONTRACTS), await standardInput());
   const debs: string[] = [];
   for (const { target, name } of made) {
     if (!(target in DEBS) || !Bun.which('dpkg-deb')) continue;
@@ -47,7 +51,7 @@ async function release(asked: Asked): Promise<void> {
     debs.push(await makeDeb({ program: join(out, name), processor, licences: text, date, folder: out }));
   }
   writeFileSync(join(out, 'NOTES.md'), notes({ commit, changes, made, publicKey: asked.publicKey }));
-  const papers = ['LICENSES.txt', 'NOTES.md', 'install.sh', `vault-${VERSION}.cdx.json`];
+  const papers = ['LICENSES.txt', 'NOTES.md', 'install.sh', `vault-${VERSION}.cdx.json`, CONTRACTS];
   const names = [...made.map(({ name }) => name), ...debs, ...papers];
   const sums = names.sort().map((name) => `${sha256Of(join(out, name))}  ${name}\n`);
   writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));

@@ -3,6 +3,8 @@ const LONG = [
   ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'],
   // Each compiles wrong accounts; account2/invariants walks on the right one each time.
   'tests/contracts/account2/mutants.test.ts',
+  // Compiles all contracts once more; scripts/contracts holds the committed code to the sources.
+  'tests/scripts/standard-input.test.ts',
   // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
   'tests/lib/bundler/sponsor-attacks.test.ts',
   // Two thousand orders; lib/moves/evidence holds the same rules one step after the other.

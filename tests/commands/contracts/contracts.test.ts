@@ -215,6 +215,13 @@ describe('vault contracts deploy', () => {
     expect([over.code, over.err]).toEqual([1, expect.stringContaining('is over, and no registry with it was')]);
   });
 
+  test('deploys no registry that follows an address without a contract', async () => {
+    const { code, out, err } = await deploy(['--legacy-registry', devAccount('bob').address]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(`there is no contract at ${devAccount('bob').address}`);
+    expect(await nonce()).toBe(0);
+  });
+
   test('deploys for a chain that nothing is known of', async () => {
     await chain.stop();
     chain = await startChain({ chainId: 31337 });
