@@ -68,8 +68,9 @@ const CONTENDERS_MAX = 50;
 type ContendedClaim = Pick<RegistrationClaim, 'identifier' | 'credentialId' | 'txHash'>;
 
 /**
- * The live registrations of the claim's identifier or credential: at most `CONTENDERS_MAX`, first the holder of the
- * identifier and those of the claim's transaction.
+ * The live registrations of the claim's identifier or credential: at most `CONTENDERS_MAX`, first those of the
+ * identifier, of these its holder and those of the claim's transaction. Anybody can name a credential: such rows must
+ * not hide who else claims the identifier.
  */
 export function selectContenders({ identifier, credentialId, txHash }: ContendedClaim): Statement {
   return {
@@ -77,7 +78,7 @@ export function selectContenders({ identifier, credentialId, txHash }: Contended
     // SQLite read the whole table.
     sql: `SELECT * FROM registrations WHERE identifier = :identifier AND status <> 'failed'
         OR credential_id = :credential_id AND status <> 'failed'
-      ORDER BY holds = 1 AND identifier = :identifier DESC, tx_hash = :tx_hash DESC, id DESC LIMIT :limit`,
+      ORDER BY identifier = :identifier DESC, holds DESC, tx_hash = :tx_hash DESC, id DESC LIMIT :limit`,
     args: { identifier, credential_id: credentialId, tx_hash: txHash, limit: CONTENDERS_MAX },
   };
 }
