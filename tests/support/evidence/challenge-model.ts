@@ -149,7 +149,11 @@ export function undo(address: Address, claim: Claim): void {
   if (others.length > 0) {
     end(address, claim.did, 'undone');
     address.challenges.push(ended(claim.did, address.now, 'undone'));
-    lose(address.claims.filter((one) => one.did === claim.did && !one.isFailed && one.waits));
+    const first = (claims: readonly Claim[]) => Math.min(...claims.map((one) => address.claims.indexOf(one)));
+    const own = address.claims.filter((one) => one.did === claim.did && isLive(one));
+    // Who came after another has nothing more of the address, by whatever passkey.
+    const cameLater = first(others) < first([claim, ...own]);
+    lose(own.filter(({ waits }) => waits || cameLater));
   }
   settle(address);
 }
