@@ -1,5 +1,5 @@
 import { type Aliases, UNALIASED } from '../aliases/aliases.ts';
-import { VaultError } from '../base/error.ts';
+import { rpcError, VaultError } from '../base/error.ts';
 import { UpstreamError } from '../base/http-client.ts';
 import { readBlock } from '../chain/blocks.ts';
 import { hasCode } from '../chain/contract-call.ts';
@@ -66,7 +66,8 @@ async function readSeen(chain: Chain, { txHash, didHash }: RegistrationClaim, he
 
 /**
  * As `checkReceipt`, of a stored registration. Many nodes forget old receipts, so the event of a confirmed one
- * counts as long as its block is part of the chain; `forgotten` if its controller is not known either.
+ * counts as long as its block is part of the chain; `forgotten` if its controller is not known either. Throws 502
+ * `rpc_error` where the node lags behind the block of a final one.
  */
 export async function checkStored(
   ctx: Ctx,
@@ -77,6 +78,8 @@ export async function checkStored(
   const { status, minedBlock, minedHash } = one;
   if (check.outcome !== 'unseen' || status !== 'confirmed' || minedBlock === null || minedHash === null) return check;
   const block = await agreed(ctx, 'registration', (chain) => readBlock(chain, minedBlock));
+  // A re-org has another block there. Taking back what was final, for a node that lags, would give addresses away.
+  if (!block && one.isFinal) throw rpcError(`the node does not have block ${minedBlock}, which was final`);
   if (block?.hash !== minedHash) return check;
   // The proof names whom the event named.
   const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readEntry(ctx, one))?.controller;
