@@ -1,5 +1,6 @@
 import { isoTime } from '../lib/base/clock.ts';
 import { noteTime } from '../lib/db/clocks.ts';
+import { resumeWaits } from '../lib/holders/holders.ts';
 import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, DATABASE_SETTINGS, HELP, JSON_OUTPUT } from './cli/options.ts';
@@ -19,7 +20,7 @@ export const clockConfirmCommand: Command = {
 async function confirmClock(given: Arguments): Promise<number> {
   const now = await onStore(given, async ({ clock, db }) => {
     const time = clock.now();
-    await db.write(noteTime(time));
+    await db.write(...resumeWaits(time), noteTime(time));
     return time;
   });
   printAnswer(

@@ -19,10 +19,13 @@ export const UNCONFIRMED_MS = DAY_MS;
 /** The database's own time, in milliseconds. */
 export const DATABASE_NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
+/** SQL: the newest time at which a clean-up ran, in milliseconds; null before the first. */
+export const KNOWN_TIME = `(SELECT value FROM tallies WHERE name = 'known_time')`;
+
 /** One row: the database's own time, and the newest at which a clean-up ran; null before the first. */
 export function selectTimes(): Statement {
   return {
-    sql: `SELECT ${DATABASE_NOW} AS now, (SELECT value FROM tallies WHERE name = 'known_time') AS known`,
+    sql: `SELECT ${DATABASE_NOW} AS now, ${KNOWN_TIME} AS known`,
     args: {},
   };
 }

@@ -1,5 +1,6 @@
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { KNOWN_TIME } from '../db/clocks.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { type EventRows, emitEvents } from '../events/emit.ts';
@@ -25,14 +26,41 @@ import {
 /** The challenges that are due: first to be judged, then to be told of, then to move. */
 export const CHALLENGES = dueQueue({ table: 'challenges', at: 'due_at', longest: 31 * DAY_MS });
 
-/** One row if a claim waits, or a challenge or its notice is due. Cheap for an idle vault. */
+/** For so long no vault did background work: a holder could not have kept an address then, and no wait goes on. */
+const AWAY_MS = 6 * HOUR_MS;
+const WAS_AWAY = `coalesce(:now - ${KNOWN_TIME} >= ${AWAY_MS}, 0)`;
+
+/**
+ * One row if a claim waits, or a challenge or its notice is due; none until `resumeWaits`, where no vault was there.
+ * Cheap for an idle vault.
+ */
 export function selectAnyMove(now: number): Statement {
   return {
-    sql: `SELECT 1 WHERE EXISTS (SELECT 1 FROM registrations WHERE waits = ${WAITS})
+    sql: `SELECT 1 WHERE NOT ${WAS_AWAY} AND (EXISTS (SELECT 1 FROM registrations WHERE waits = ${WAITS})
       OR EXISTS (SELECT 1 FROM challenges WHERE due_at <= :now)
-      OR EXISTS (SELECT 1 FROM challenge_notices WHERE due_at <= :now)`,
+      OR EXISTS (SELECT 1 FROM challenge_notices WHERE due_at <= :now))`,
     args: { now },
   };
+}
+
+/**
+ * Lets waits that were not over go on where they stood when the last vault stopped; also of a restored backup. Before
+ * `noteTime`, in its batch.
+ */
+export function resumeWaits(now: number): readonly Statement[] {
+  const later = `+ (:now - ${KNOWN_TIME})`;
+  return [
+    {
+      sql: `UPDATE challenge_notices SET due_at = due_at ${later}
+        WHERE due_at IS NOT NULL AND kind = 'soon' AND due_at > ${KNOWN_TIME} AND ${WAS_AWAY}`,
+      args: { now },
+    },
+    {
+      sql: `UPDATE challenges SET moves_at = moves_at ${later}
+        WHERE due_at IS NOT NULL AND moves_at > ${KNOWN_TIME} AND ${WAS_AWAY}`,
+      args: { now },
+    },
+  ];
 }
 
 /**

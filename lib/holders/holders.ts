@@ -15,6 +15,7 @@ export {
   type LeasedChallenge,
   openChallenge,
   putOffChallenge,
+  resumeWaits,
   selectAnyMove,
   selectChallenge,
   selectUnopened,

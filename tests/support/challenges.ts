@@ -1,5 +1,6 @@
 import { expect } from 'bun:test';
 import { HOUR_MS } from '../../lib/base/clock.ts';
+import { noteTime } from '../../lib/db/clocks.ts';
 import type { TestChain } from './onchain.ts';
 import { createPeople, type Person } from './people.ts';
 import type { TestVault } from './vault.ts';
@@ -54,10 +55,11 @@ export function createChallenges(chain: TestChain, vault: () => TestVault) {
       await look();
       return reply;
     },
-    /** Moves the vault's clock and the chain's by so many hours, or the first alone. */
-    async hours(count: number, { isChainToo = true } = {}) {
+    /** Moves the vault's clock and the chain's by so many hours, or the first alone; a vault is there unless it is `away`. */
+    async hours(count: number, { isChainToo = true, away = false } = {}) {
       const t = vault();
       await t.clock.advance(count * HOUR_MS);
+      if (!away) await t.database.execute(noteTime(t.clock.now()));
       if (isChainToo) await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(t.clock.now() / 1000)]);
       await chain.mine(FINAL + 1);
       await look();
