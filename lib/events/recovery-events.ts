@@ -45,4 +45,9 @@ export const RECOVERY_EVENTS = {
     description: 'a re-org took its proposal back',
     data: ['account', 'id', 'tx_hash', 'ready_at'],
   },
+  'recovery.stopped': {
+    channel: 'audit',
+    description: 'the operator had the recoveries of an account withdrawn',
+    data: ['account'],
+  },
 } as const;

@@ -24,7 +24,6 @@ export {
 } from './challenge-queue-store.ts';
 export {
   type AwaitedMove,
-  barUndone,
   IS_KEPT_OUT,
   isChallengerOf,
   isSlow,
@@ -67,3 +66,4 @@ export {
   settleHolders,
 } from './store.ts';
 export { letGo, takeAtOnce } from './take-store.ts';
+export { barUndone } from './undo-store.ts';

@@ -1,6 +1,8 @@
 import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { LIMITS_SHOWN_MAX } from '../constants.ts';
+import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
+import { emitEvent } from '../events/emit.ts';
 import { maskIdentifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import { recallRecoveries } from './change-store.ts';
@@ -42,9 +44,14 @@ export async function listRecoveries(
  */
 export async function cancelRecoveries(
   { config, clock, db }: Pick<Platform, 'config' | 'clock' | 'db'>,
-  account: string,
+  given: string,
 ): Promise<void> {
-  const [stopped] = await db.write(recallRecoveries(config.chainId, account.toLowerCase(), true, clock.now()));
+  const [account, now] = [given.toLowerCase(), clock.now()];
+  const event = eventOf('recovery.stopped', { app: DEFAULT_APP, at: now }, { account });
+  const [stopped] = await db.write(
+    recallRecoveries(config.chainId, account, true, now),
+    emitEvent(event, { ifChanged: true }),
+  );
   if (stopped?.rowsAffected === 0) throw new VaultError('not_found');
 }
 

@@ -23,6 +23,7 @@ import {
 import { useForRecovery } from '../../../lib/limits/budgets.ts';
 import { keepPayment, settlePayment, toOpenPayment } from '../../../lib/payments/store.ts';
 import { insertForeign, insertRecovery, recordSeen } from '../../../lib/recovery/change-store.ts';
+import { cancelRecoveries } from '../../../lib/recovery/list.ts';
 import { selectNewest, toRecovery } from '../../../lib/recovery/store.ts';
 import {
   confirmRegistration,
@@ -457,6 +458,14 @@ describe('recoveries', () => {
     expect(await tell(() => db.write(...recordSeen(one, failed, 2)))).toEqual([
       ['recovery.failed', { ...data, reason: 'barred' }],
     ]);
+  });
+
+  test('withdrawn by the operator', async () => {
+    const { config } = createContext({ vars: { DID_REGISTRY_ADDRESS: 'none', VAULT_SECRET }, database: t.database });
+    const use = useForRecovery(config, '203.0.113.7', t.clock.now());
+    await db.write(...insertRecovery(recovery, { signature: '0xt', expiresAt: 9 }, use));
+    const stop = () => cancelRecoveries({ config, clock: t.clock, db }, account);
+    expect(await tell(stop)).toEqual([['recovery.stopped', { account }]]);
   });
 
   test('found on the chain, once', async () => {

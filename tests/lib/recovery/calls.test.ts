@@ -93,6 +93,10 @@ test('H3: the operator’s cancel ends it, and costs nothing either', async () =
   const before = await sent();
   await later(60);
   expect((await cancel(owner.account)).status).toBe(200);
+  const stopped = `SELECT channel, data, operator FROM events WHERE type = 'recovery.stopped'`;
+  expect(await t.rows(stopped)).toEqual([
+    { channel: 'audit', data: JSON.stringify({ account: owner.account.toLowerCase() }), operator: 'root' },
+  ]);
   for (let i = 0; i < 8; i++) await later(660, 2);
   expect(await sent()).toBe(before);
   expect(await statusOf(owner.account)).toMatchObject({ status: 'failed', reason: 'upgraded', final: true });
