@@ -12,7 +12,7 @@ import { noteTime } from './db/clocks.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
-import { CHALLENGE_NOTICES, CHALLENGES, recallLateAccounts, resumeWaits, sweepChallenges } from './holders/holders.ts';
+import { CHALLENGE_NOTICES, CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holders.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
@@ -224,7 +224,6 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     ...sweepInvites(now),
     ...sweepPayments(now),
     sweepMinutes(now),
-    ...resumeWaits(now),
     noteTime(now),
   ];
 }

@@ -195,11 +195,12 @@ export function endLeased(one: LeasedChallenge, by: ChallengeEnd, now: number): 
   return endChallenge(leased(one), by, now);
 }
 
-/** Challenges that count for nothing any more, with their notices. */
+/** Lets waits go on, and removes challenges that count for nothing any more, with their notices. */
 export function sweepChallenges(now: number): readonly Statement[] {
   const lapsed = `(SELECT id FROM challenges WHERE ended_at <= :before ORDER BY ended_at, id LIMIT ${SWEEP_ROWS_MAX})`;
   const args = { before: now - CHALLENGE_KEPT_MS };
   return [
+    ...resumeWaits(now),
     { sql: `DELETE FROM challenge_notices WHERE challenge_id IN ${lapsed}`, args },
     { sql: `DELETE FROM challenges WHERE id IN ${lapsed}`, args },
   ];
