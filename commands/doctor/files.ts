@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
 import { KEY_FILES } from '../setup/secrets.ts';
@@ -14,7 +14,11 @@ export function fileChecks({ dataDir }: Config): readonly DoctorCheck[] {
 }
 
 function checkModes(dataDir: string): readonly Finding[] {
-  if (!existsSync(dataDir)) return [ok('files', `there is no DATA_DIR ${dataDir} yet: the first start creates it`)];
+  if (!existsSync(dataDir)) {
+    const problem = whyNotMade(dataDir);
+    if (problem === undefined) return [ok('files', `there is no DATA_DIR ${dataDir} yet: the first start creates it`)];
+    return [fail('files', `DATA_DIR ${dataDir} cannot be made: ${problem}`, ELSEWHERE)];
+  }
   const modes = [
     [dataDir, 0o700],
     ...['vault.db', ...KEY_FILES].map((name) => [join(dataDir, name), 0o600] as const),
@@ -31,6 +35,21 @@ function checkModes(dataDir: string): readonly Finding[] {
     ),
     ...(open.length === 0 ? [ok('files', inDataDir(there.length - 1))] : []),
   ];
+}
+
+const ELSEWHERE =
+  "set DATA_DIR to a folder that the vault's user can make; if that is another user, run the command as that one";
+
+/** The system's word for why a folder cannot be made, by making another one in its place; undefined if it can. */
+export function whyNotMade(path: string): string | undefined {
+  let parent = resolve(path);
+  while (!existsSync(parent) && parent !== dirname(parent)) parent = dirname(parent);
+  try {
+    rmdirSync(mkdtempSync(join(parent, '.vault-doctor-')));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
 }
 
 /** `count` is without the directory itself. */

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
 import { DATABASE_LOCK_TIMEOUT_MS, isBusy } from '../../lib/db/errors.ts';
-import { type DoctorCheck, type Finding, fail, ok, warn } from '../../lib/doctor/finding.ts';
+import { type DoctorCheck, type Finding, fail, ok, skip, warn } from '../../lib/doctor/finding.ts';
 import type { Examined } from '../../lib/doctor/host.ts';
 import { checkSchema } from '../../lib/doctor/schema.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
@@ -14,6 +14,7 @@ import { filePath } from '../storage/database.ts';
 import { isCode } from '../storage/durable.ts';
 import { checkTables, type Extent, recordedIn } from '../storage/tables.ts';
 import { diskChecks, megabytes } from './disk.ts';
+import { whyNotMade } from './files.ts';
 import { serverCheck } from './server.ts';
 
 /** From when on the log is a finding. */
@@ -32,7 +33,7 @@ export function storageChecks(
     {
       name: 'database',
       remedy: 'restore a backup (vault restore) and check the disk',
-      run: () => mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
+      run: () => hasFolder(path, config) ?? mayWrite(path) ?? checkFile(path, extent, config.databaseCheckpoint),
     },
     secret,
     ...diskChecks(config, stored),
@@ -48,6 +49,15 @@ async function checkSecret(
   const mark = secretMark(createKeys(vaultSecret, attestationSigningKey));
   if (known?.secretMark === undefined || known.secretMark === mark) return [];
   return [warn('files', OTHER_SECRET, 'if that was not meant, put the former vault.secret back before the next start')];
+}
+
+/** The vault makes DATA_DIR, and no other folder. */
+function hasFolder(path: string, { dataDir }: Config): readonly Finding[] | undefined {
+  const folder = dirname(path);
+  if (existsSync(folder)) return undefined;
+  if (folder !== resolve(dataDir))
+    return [fail('database', `there is no folder ${folder} for it`, "make the folder, as the vault's user")];
+  return whyNotMade(folder) === undefined ? undefined : [skip('database', 'there is no DATA_DIR for it')];
 }
 
 /** SQLite needs the directory too, for its log. */

@@ -16,13 +16,13 @@ import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { createAskIndexer } from '../indexer/graphql-client.ts';
 import { checkAccounts, checkEntryPointVersion } from './accounts.ts';
 import { CLOCK_SKEW_FAIL_MS, checkClock, judgeClock } from './clock.ts';
+import { type ContractSetting, checkContracts, missingContracts } from './contracts.ts';
 import { type CheckName, type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { checkGuardian } from './guardian.ts';
 import type { Examined, ExaminedChain, Outside } from './host.ts';
 import { checkLooks } from './looks.ts';
 import { checkTokens, checkWitness } from './nodes.ts';
-import { checkRegistrar } from './registrar.ts';
-import { checkRegistry } from './registry.ts';
+import { checkFunds, checkRegistrar } from './registrar.ts';
 import type { StoredFacts } from './stored.ts';
 
 const CHAIN_SILENT_MS = 10 * MINUTE_MS;
@@ -48,7 +48,13 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
     const run = async () => ((await answers()) ? look() : [skip(name, 'the node at RPC_URL does not answer')]);
     checks.push({ name, remedy: NODE, run });
   };
-  onNode('contracts', () => checkContracts(chain));
+  const missing = once(() => missingContracts(chain));
+  // What needs a contract is not judged where that is not there: that is reported once.
+  const onContract = (name: CheckName, contract: ContractSetting, look: () => Promise<readonly Finding[]>) =>
+    onNode(name, async () =>
+      (await missing()).includes(contract) ? [skip(name, `there is no contract at ${contract}`)] : look(),
+    );
+  onNode('contracts', async () => checkContracts(chain, await missing()));
   if (witness) {
     const remedy = 'check the node at RPC_WITNESS_URL';
     checks.push({ name: 'witness', remedy, run: () => checkWitness(chain, witness) });
@@ -56,10 +62,14 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   if (ACCOUNT_KINDS.some((kind) => factoryOf(config, kind) !== null)) onNode('accounts', () => checkP256(chain));
   for (const kind of ACCOUNT_KINDS)
     if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
-  if (usdc !== null) onNode('tokens', () => checkTokens(chain, usdc));
+  if (usdc !== null) onContract('tokens', 'USDC_ADDRESS', () => checkTokens(chain, usdc));
   if (registry !== null)
     checks.push({ name: 'looks', remedy: NODE, run: async () => checkLooks(config, await readStored(stored)) });
-  if (key !== undefined) onNode('registrar', () => checkRegistrar(chain, signerAddress(key), stored));
+  if (key !== undefined) {
+    const address = signerAddress(key);
+    onNode('registrar', () => checkFunds(chain, address, stored));
+    onContract('registrar', 'DID_REGISTRY_ADDRESS', () => checkRegistrar(chain, address));
+  }
   if (guardian !== undefined) onNode('guardian', () => checkGuardian(chain, signerAddress(guardian)));
   if (bundlerUrl !== undefined) {
     const remedy = 'check the bundler at BUNDLER_URL';
@@ -112,37 +122,6 @@ async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readon
         ]
       : []),
   ];
-}
-
-async function checkContracts(chain: ExaminedChain): Promise<readonly Finding[]> {
-  const { config, rpc } = chain;
-  const contracts = {
-    ENTRY_POINT_ADDRESS: config.entryPointAddress,
-    DID_REGISTRY_ADDRESS: config.didRegistryAddress,
-    ACCOUNT_HELPER_ADDRESS: config.accountHelperAddress,
-    SESSION_SBT_ADDRESS: config.sessionSbtAddress,
-    HYPERAUTH_FACTORY_ADDRESS: config.hyperauthFactoryAddress,
-    ACCOUNT_FACTORY_2_ADDRESS: config.accountFactory2Address,
-    USDC_ADDRESS: config.usdcAddress,
-  };
-  const set = Object.entries(contracts).flatMap(([name, address]) => (address === null ? [] : [{ name, address }]));
-  const missing = await Promise.all(
-    set.map(async ({ name, address }): Promise<readonly Finding[]> => {
-      if ((await rpc.call(config.chainId, 'eth_getCode', [address, 'latest'])) !== '0x') return [];
-      return [
-        fail(
-          'contracts',
-          `${name}: there is no code at ${address}`,
-          'set it to the deployed contract (vault contracts deploy) or to none',
-        ),
-      ];
-    }),
-  );
-  const found = missing.flat();
-  if (found.length > 0) return found;
-  const there = ok('contracts', `${set.length} of ${Object.keys(contracts).length} set, all with code`);
-  const { didRegistryAddress: registry } = config;
-  return registry === null ? [there] : [there, ...(await checkRegistry(chain, registry))];
 }
 
 /** What verifies passkeys' signatures: the precompile, or Solidity, which is dear. A wrong one is refused. */

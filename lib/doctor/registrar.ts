@@ -8,28 +8,28 @@ import { type Finding, fail, ok, skip, warn } from './finding.ts';
 import type { Examined, ExaminedChain } from './host.ts';
 import type { StoredFacts } from './stored.ts';
 
-/** Checks that the registrar can pay and may register. */
-export async function checkRegistrar(
+/** Checks that the registrar can pay. */
+export async function checkFunds(
   chain: ExaminedChain,
   address: string,
   stored: Examined['stored'],
 ): Promise<readonly Finding[]> {
-  const { config, rpc } = chain;
-  const registry = config.didRegistryAddress;
-  const view = { to: registry ?? '', data: `${IS_REGISTRAR}${addressWord(address)}` };
-  const [balance, words, facts] = await Promise.all([
-    readEtherBalance(chain, address),
-    registry === null ? undefined : findWords(rpc, config.chainId, view, 1),
-    stored?.().catch(() => undefined),
-  ]);
+  const [balance, facts] = await Promise.all([readEtherBalance(chain, address), stored?.().catch(() => undefined)]);
   const outlook = facts && (await readOutlook(chain, balance, facts));
-  const funds = judgeFunds(config, `${address} has ${Value.formatEther(balance)} ether`, balance, outlook);
-  const edition = registry === null ? [] : [await checkEdition(chain, registry)];
-  if (words === undefined) return [funds, ...edition, skip('registrar', 'the registry does not show its registrars')];
+  return [judgeFunds(chain.config, `${address} has ${Value.formatEther(balance)} ether`, balance, outlook)];
+}
+
+/** Checks that the registrar may register, and in which edition of the registry. */
+export async function checkRegistrar(chain: ExaminedChain, address: string): Promise<readonly Finding[]> {
+  const { config, rpc } = chain;
+  const { didRegistryAddress: registry } = config;
+  if (registry === null) return [];
+  const view = { to: registry, data: `${IS_REGISTRAR}${addressWord(address)}` };
+  const [words, edition] = await Promise.all([findWords(rpc, config.chainId, view, 1), checkEdition(chain, registry)]);
+  if (words === undefined) return [edition, skip('registrar', 'the registry does not show its registrars')];
   const mayRegister = BigInt(`0x${words[0]}`) === 1n;
   return [
-    funds,
-    ...edition,
+    edition,
     mayRegister
       ? ok('registrar', 'may register DIDs for others')
       : fail('registrar', 'may not register DIDs', `let the registry's owner call setRegistrar(${address}, true)`),

@@ -78,6 +78,17 @@ describe('vault doctor', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
+  test('a DATA_DIR that cannot be made is ✗, as is a database in a folder that nothing makes', async () => {
+    // Nobody makes a folder in /proc, the superuser included.
+    const { code, out } = await run(['doctor'], { DATA_DIR: '/proc/nowhere/data', RPC_URL: NOWHERE });
+    expect(code).toBe(1);
+    expect(out).toMatch(/✗ files +DATA_DIR \/proc\/nowhere\/data cannot be made: ENOENT\n +→ set DATA_DIR to a folder/);
+    expect(out).toMatch(/– database +there is no DATA_DIR for it\n/);
+    const elsewhere = await run(['doctor'], { DATABASE_URL: 'file:no/such/vault.db', RPC_URL: NOWHERE });
+    expect(elsewhere.out).toMatch(/✗ database +there is no folder .*no\/such for it\n +→ make the folder/);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
   test('an error is written to the terminal without commands to it', async () => {
     const { err } = await run(['do\x1b]0;owned\x07c']);
     expect(err).toBe('vault: Unknown command do ]0;owned c. Try vault --help.\n');
@@ -447,6 +458,33 @@ describe('the chain', () => {
       expect.stringMatching(/^fail 0x.* has 0 ether$/),
       expect.stringMatching(/^ok the registry is of the second edition/),
       'fail may not register DIDs',
+    ]);
+  });
+
+  test('without any of the contracts is told once, and what needs them is not judged', async () => {
+    const addresses = [
+      'DID_REGISTRY_ADDRESS',
+      'ACCOUNT_HELPER_ADDRESS',
+      'SESSION_SBT_ADDRESS',
+      'HYPERAUTH_FACTORY_ADDRESS',
+      'USDC_ADDRESS',
+    ];
+    const nowhere = addresses.map((name, i) => [name, `0x${`a${i}`.repeat(20)}`] as const);
+    const vars = { ...Object.fromEntries(nowhere), ENTRY_POINT_ADDRESS: 'none', ACCOUNT_FACTORY_2_ADDRESS: 'none' };
+    const findings = await check(vars);
+    // The tests before have moved the chain's time.
+    const failed = findings.filter(({ name, state }) => state === 'fail' && name !== 'clock');
+    expect(failed.map(({ name, text }) => `${name} ${text}`)).toEqual([
+      `contracts none of the 5 contracts is on chain 84532: ${addresses.join(', ')}`,
+    ]);
+    expect(told(findings, 'tokens')).toEqual(['skipped there is no contract at USDC_ADDRESS']);
+    expect(told(findings, 'registrar')).toEqual([
+      expect.stringMatching(/^ok 0x.* has .* ether$/),
+      'skipped there is no contract at DID_REGISTRY_ADDRESS',
+    ]);
+    const some = await check({ ...vars, DID_REGISTRY_ADDRESS: chain.vars['DID_REGISTRY_ADDRESS'] ?? '' });
+    expect(told(some, 'contracts')).toEqual([
+      `fail there is no code at 4 of 5 contracts: ${addresses.slice(1).join(', ')}`,
     ]);
   });
 
