@@ -129,6 +129,7 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   const pages = [
     [`http://localhost:${port}/console`, `the operator's page; sign in with what this prints:  cat ${secret}`],
     [shop, 'a shop: sign up, get test money, pay with a passkey'],
+    [`http://localhost:${port}/account`, 'an account: its keys, its money, and its recovery'],
     [inbox.url, 'the mails and SMS it sends'],
   ] as const;
   console.log('In a browser:');

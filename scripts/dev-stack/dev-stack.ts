@@ -80,6 +80,7 @@ async function startParts(
   say(`mail       ${mail.url}, and SMS at ${sms.url}: read both at ${inbox.url}`);
   const vars = {
     ...chainVars(chain, contracts),
+    GUARDIAN_PRIVATE_KEY: devAccount('guardian').privateKey,
     CHAIN_NAME: 'Local test network',
     // No explorer has this chain's transactions.
     EXPLORER_URL: 'none',

@@ -47,6 +47,10 @@ const ACCOUNTS = {
     privateKey: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
     address: '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
   },
+  guardian: {
+    privateKey: '0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356',
+    address: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
+  },
 } as const satisfies Readonly<Record<string, Account>>;
 const PRIORITY_FEE_WEI = 1_000_000n;
 const POLL_MS = 5;

@@ -126,9 +126,23 @@ test('the inbox gets mails and SMS, those to people of the shop in the shop’s 
   }
 });
 
+test('npm start offers recovery: its guardian has ether, and mails are sent', async () => {
+  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  const { guardian } = (await (await fetch(`${stack.vault}/api/contracts`)).json()) as { guardian: string };
+  expect(guardian).toMatch(/^0x[0-9a-fA-F]{40}$/);
+  const config = join(folder.path, 'vault.env');
+  const doctor = Bun.spawn([join(ROOT, 'dist/vault'), 'doctor', '--json', '--config', config], {
+    env: {},
+    stdout: 'pipe',
+  });
+  const { checks } = (await new Response(doctor.stdout).json()) as { checks: { name: string; state: string }[] };
+  expect(checks.filter(({ name }) => name === 'guardian').map(({ state }) => state)).toEqual(['ok', 'ok']);
+});
+
 test('npm start runs what it says can be opened', async () => {
   const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
-  for (const page of [`${stack.vault}/console`, stack.inbox, stack.shop]) expect((await fetch(page)).status).toBe(200);
+  for (const page of [`${stack.vault}/console`, `${stack.vault}/account`, stack.inbox, stack.shop])
+    expect((await fetch(page)).status).toBe(200);
   expect(await (await fetch(stack.shop)).text()).toContain(stack.vault.replace('127.0.0.1', 'localhost'));
 });
 
