@@ -93,7 +93,13 @@ async function restorePath(given: Arguments, restoring: Restoring, file: FoundFi
   const secrets = secretsToKeep(given, config, manifest);
   progress.say('checking …');
   checkFile(path, manifest);
-  const told = { file: shown, createdAt: manifest.createdAt, rows: manifest.rows, isMac: sealed.isMac === true };
+  const told = {
+    file: shown,
+    createdAt: manifest.createdAt,
+    rows: manifest.rows,
+    isMac: sealed.isMac === true,
+    holdsSecrets: manifest.secrets !== undefined,
+  };
   if (given.options['dry-run'] !== undefined) return { ...told, restored: false };
   progress.say('copying …');
   const keep = () => keepSecrets(config, secrets);
@@ -203,6 +209,8 @@ interface Outcome {
   readonly createdAt: string;
   readonly rows: Readonly<Record<string, number>>;
   readonly isMac: boolean;
+  /** Whether the backup has the generated secrets. */
+  readonly holdsSecrets: boolean;
   readonly keptAs?: string | undefined;
   /** Identifiers that were erased since the backup was made, and are erased in the restored database again. */
   readonly erased?: number | undefined;
@@ -210,7 +218,7 @@ interface Outcome {
   readonly ended?: number | undefined;
 }
 
-function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
+function tell(given: Arguments, { isMac, holdsSecrets, ...outcome }: Outcome): number {
   const authenticated = isMac ? 'hmac' : 'digest';
   const { restored, file, createdAt, rows, keptAs, erased = 0, ended = 0 } = outcome;
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
@@ -225,5 +233,17 @@ function tell(given: Arguments, { isMac, ...outcome }: Outcome): number {
     console.error(
       'vault: the backup is not damaged. Whether someone changed it can be checked only with the VAULT_SECRET it was made under: put that vault.secret into DATA_DIR before the vault starts, or nothing that it has signed is believed any more.',
     );
+  for (const line of restored ? missingSecrets(given, holdsSecrets) : []) console.error(`vault: ${line}`);
   return 0;
+}
+
+/** What the next start would make anew, where it is not put back. */
+function missingSecrets(given: Arguments, areInBackup: boolean): string[] {
+  const { unkept } = previewSettings(given);
+  if (unkept.length === 0) return [];
+  const names = unkept.map((name) => SECRET_FILES[name]).join(' and no ');
+  const also = areInBackup ? ', or restore with --with-secrets, as the backup has them' : '';
+  return [
+    `DATA_DIR has no ${names}: put back what the backed-up vault had${also}. The start makes new ones otherwise.`,
+  ];
 }

@@ -33,7 +33,7 @@ export function announce(settings: Settings, migrationsApplied: number, log: Log
   }
 }
 
-const NEXT = 'vault config shows the settings in force, vault help settings lists all';
+const NEXT = 'vault init asks for the first ones, vault config shows those in force, vault help settings lists all';
 
 interface Hint {
   readonly setting: string;

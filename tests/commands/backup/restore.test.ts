@@ -105,6 +105,7 @@ describe('vault restore', () => {
     expect(code).toBe(0);
     expect(out).toContain('restored: this is the database now');
     expect(err).toContain('Whether someone changed it can be checked only with');
+    expect(err).toContain('vault: DATA_DIR has no vault.secret and no operator.secret: put back what the backed-up');
     expect(readdirSync(at('other')).toSorted()).toEqual(['restore.lock', 'vault.db']);
     expect(statSync(at('other/vault.db')).mode & 0o777).toBe(0o600);
     expect(peopleIn(at('other/vault.db'))).toBe(3);
@@ -279,6 +280,8 @@ describe('secrets of a backup', () => {
     expect((await run('restore', 'a.backup', '--with-secrets')).err).toContain('it was made without --with-secrets');
     await run('backup', 'b.backup', '--with-secrets');
     expect((await run('restore', 'b.backup', '--data-dir', 'two', '--with-secrets')).code).toBe(0);
+    const without = await run('restore', 'b.backup', '--data-dir', 'without');
+    expect(without.err).toContain('put back what the backed-up vault had, or restore with --with-secrets');
     for (const name of ['vault.secret', 'operator.secret']) {
       expect(readFileSync(at(`two/${name}`), 'utf8')).toBe(readFileSync(at(`vault-data/${name}`), 'utf8'));
       expect(statSync(at(`two/${name}`)).mode & 0o777).toBe(0o600);
