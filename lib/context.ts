@@ -17,6 +17,7 @@ import { createRegistryVersion, type RegistryVersion } from './chain/registry-ve
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
 import { type Config, readConfig } from './config/config.ts';
+import { describeSettings, type SettingView } from './config/describe.ts';
 import { createClocks, uncompared } from './db/clocks.ts';
 import type { Database } from './db/database.ts';
 import { createLeases } from './db/leases.ts';
@@ -90,6 +91,8 @@ export interface Context extends Platform {
   readonly webhookFetch: Fetch;
   readonly keepErasures: KeepErasures | undefined;
   readonly trustClientIpHeader: boolean;
+  /** The settings in force, without secrets. */
+  readonly settings: () => readonly SettingView[];
   /** Whether `TRUSTED_PROXIES` was set; its default is for development. */
   readonly namesProxies: boolean;
   readonly isolatesRequests: boolean;
@@ -149,6 +152,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     webhookFetch: env.webhookFetch ?? fetch,
     keepErasures: env.keepErasures,
     trustClientIpHeader,
+    settings: () => describeSettings(env.vars),
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests,
     run: (work) => (isolatesRequests ? runAlone(connect(), work) : work(context)),

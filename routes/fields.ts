@@ -43,6 +43,9 @@ export function judged<S extends v.GenericSchema>(wire: S) {
   return any as v.GenericSchema<v.InferInput<S>, unknown>;
 }
 
+/** The number of a registration. */
+export const registrationId = v.pipe(v.number('Invalid id'), v.safeInteger('Invalid id'), v.minValue(1, 'Invalid id'));
+
 /** A language (RFC 5646, or `de_DE`); one that the vault does not have is the nearest that it has. */
 export const languageText = v.pipe(
   word('lang', 64),
@@ -71,6 +74,9 @@ export const provableChannelName = v.picklist(
 
 /** Name of an app. */
 export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}$/, 'Invalid app'));
+
+/** Name of an app, or `*` for all of them. */
+export const appOrAll = v.pipe(v.string('Invalid app'), v.regex(/^(?:\*|[a-z0-9-]{1,64})$/, 'Invalid app'));
 
 /** The app of a page, out of its address: what names none is as if it were not there. */
 export const pageApp = v.pipe(

@@ -23,6 +23,7 @@ import { personRoutes } from './console/person.ts';
 import { recoveryConsoleRoutes } from './console/recoveries.ts';
 import { registrationRoutes } from './console/registrations.ts';
 import { sessionConsoleRoutes } from './console/sessions.ts';
+import { settingRoutes } from './console/settings.ts';
 import { tokenRoutes } from './console/tokens.ts';
 import { webhookRoutes } from './console/webhooks.ts';
 import { contractRoutes } from './contracts.ts';
@@ -77,6 +78,7 @@ export const ROUTES = [
   ...landingRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,
+  ...settingRoutes,
   ...tokenRoutes,
   ...operatorRoutes,
   ...registrationRoutes,

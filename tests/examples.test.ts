@@ -36,7 +36,11 @@ afterAll(async () => {
 
 /** Of a page's catalogue three words are enough to see. */
 const shorten = (name: string, value: unknown) =>
-  name === 'words' && typeof value === 'object' ? Object.fromEntries(Object.entries(value ?? {}).slice(0, 3)) : value;
+  name === 'settings' && Array.isArray(value)
+    ? value.slice(0, 3)
+    : name === 'words' && typeof value === 'object'
+      ? Object.fromEntries(Object.entries(value ?? {}).slice(0, 3))
+      : value;
 
 interface Recorded {
   readonly status: number;

@@ -206,6 +206,16 @@ export type Activity = {
   readonly totals: { readonly [name: string]: number };
 };
 
+/** The vault's keys by their public parts. */
+export type ConsoleKeys = {
+  readonly registrar_did: string;
+  readonly operator_did: string;
+  readonly attestation_keys: number;
+  readonly registrar: string | null;
+  readonly guardian: string | null;
+  readonly stream_tokens: readonly { readonly cid: string; readonly expires_at: Time }[];
+};
+
 /** Webhooks, the newest first. */
 export type Deliveries = { readonly webhooks: readonly Delivery[] };
 
@@ -363,6 +373,29 @@ export type Overview = {
     readonly open: { readonly [name: string]: number };
   } | null;
   readonly follower: { readonly block: ReadBlock; readonly lag: Count; readonly silent_ms: Whole } | null;
+};
+
+/** What was refused in the last hour. */
+export type Refusals = {
+  readonly since: Time;
+  readonly refusals: readonly {
+    readonly error: string;
+    readonly status: number;
+    readonly cause: string;
+    readonly route: string;
+    readonly count: Count;
+  }[];
+};
+
+/** The settings in force. */
+export type SettingsInForce = {
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: string | null;
+    readonly default: string | null;
+    readonly changed: boolean;
+    readonly meaning: string;
+  }[];
 };
 
 /** A token of the event stream. */
@@ -1274,6 +1307,12 @@ export interface Operations {
   'GET /healthz': { input: Readonly<Record<never, never>>; answer: Alive };
   /** Whether requests can be served. */
   'GET /readyz': { input: Readonly<Record<never, never>>; answer: Readiness };
+  /** The settings in force, without secrets. */
+  'GET /v1/console/settings': { input: Readonly<Record<never, never>>; answer: SettingsInForce };
+  /** What all processes refused in the last hour, by error and route. */
+  'GET /v1/console/refusals': { input: Readonly<Record<never, never>>; answer: Refusals };
+  /** The vault's keys by their public parts, and the tokens that have opened a stream. */
+  'GET /v1/console/keys': { input: Readonly<Record<never, never>>; answer: ConsoleKeys };
   /** Issue a token of the event stream. */
   'POST /v1/console/token': {
     input: { readonly app: string; readonly channel?: string | undefined; readonly renews?: string | undefined };
@@ -1334,17 +1373,29 @@ export interface Operations {
   };
   /** What is stored of a person, in words, page by page. */
   'POST /v1/console/person/show': {
-    input: { readonly identifier: string; readonly after?: string | undefined };
+    input: {
+      readonly identifier?: string | undefined;
+      readonly registration?: number | undefined;
+      readonly after?: string | undefined;
+    };
     answer: PersonShown;
   };
   /** What is stored of a person, as it is stored, page by page. */
   'POST /v1/console/person/export': {
-    input: { readonly identifier: string; readonly after?: string | undefined };
+    input: {
+      readonly identifier?: string | undefined;
+      readonly registration?: number | undefined;
+      readonly after?: string | undefined;
+    };
     answer: PersonExported;
   };
   /** Erase a person, or say what that would do. */
   'POST /v1/console/person/erase': {
-    input: { readonly identifier: string; readonly dryRun?: boolean | undefined };
+    input: {
+      readonly identifier?: string | undefined;
+      readonly registration?: number | undefined;
+      readonly dryRun?: boolean | undefined;
+    };
     answer: PersonErased;
   };
   /** Recoveries of accounts, the newest first. */

@@ -24,6 +24,7 @@ const SIGNERS = ['registrar', 'guardian'] as const;
 /** Every family of `/metrics`, by subject; its labels' values come from bounded sets. */
 export const METRICS = {
   vault_http_requests_total: counter('HTTP requests answered.', 'route', 'method', 'status'),
+  vault_refusals_total: counter('Requests answered with an error, by its word.', 'route', 'error'),
   vault_http_request_duration_seconds: histogram('Time from request to answer.', 'route'),
 
   vault_db_queries_total: counter('Requests to the database engine.', 'operation', 'outcome'),

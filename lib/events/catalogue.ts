@@ -13,6 +13,9 @@ export type EventChannel = (typeof EVENT_CHANNELS)[number];
 /** The app of requests and events that name none. */
 export const DEFAULT_APP = 'default';
 
+/** In place of an app's name: the stream of all apps. No app can be called so. */
+export const ALL_APPS = '*';
+
 /**
  * The event catalogue: channel, description and data of each type. Identifiers, clients and credential ids are masked;
  * no event contains a code, a token or a secret. A test compares it with `docs/events.md`.

@@ -17,7 +17,7 @@ export async function readEventsAfter(db: Reader, id: number, limit: number): Pr
   return (await db.read(selectEventsAfter(id, limit))).map(toEvent);
 }
 
-/** Up to `limit` events of one app and some channels, oldest first. */
+/** Up to `limit` events that a query asks for, oldest first. */
 export async function readEventsOf(db: Reader, query: EventsQuery, limit: number): Promise<readonly StoredEvent[]> {
   return (await db.read(selectEventsOf(query, limit))).map(toEvent);
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Condition, textOf as columnText, type Row, type Statement, type Value } from '../db/database.ts';
-import { EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
+import { ALL_APPS, EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
 
 // Ids are assigned inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is
 // the
@@ -118,7 +118,7 @@ export function selectEventSpan(): Statement {
   };
 }
 
-/** The events of one app and some channels with ids above `after`, up to `until` where given. */
+/** The events of one app (or of `ALL_APPS`) and some channels with ids above `after`, up to `until` where given. */
 export interface EventsQuery {
   readonly app: string;
   readonly channels: readonly string[];
@@ -131,15 +131,16 @@ export function selectEventsAfter(id: number, limit: number): Statement {
   return { sql: `SELECT * FROM events WHERE id > :after ORDER BY id LIMIT :limit`, args: { after: id, limit } };
 }
 
-/** The next events of one app and some channels, oldest first; the last of them has at most the id `until`. */
+/** The next events that a query asks for, oldest first; the last of them has at most the id `until`. */
 export function selectEventsOf(
   { app, channels, after, until = Number.MAX_SAFE_INTEGER }: EventsQuery,
   limit: number,
 ): Statement {
+  const isOfAll = app === ALL_APPS;
   return {
-    sql: `SELECT * FROM events WHERE app = :app AND id > :after AND id <= :until
+    sql: `SELECT * FROM events WHERE ${isOfAll ? '' : 'app = :app AND '}id > :after AND id <= :until
       AND channel IN (SELECT value FROM json_each(:channels)) ORDER BY id LIMIT :limit`,
-    args: { app, after, until, limit, channels: JSON.stringify(channels) },
+    args: { ...(isOfAll ? {} : { app }), after, until, limit, channels: JSON.stringify(channels) },
   };
 }
 

@@ -49,6 +49,9 @@ export interface Activity {
 
 type Ctx = Pick<Platform, 'clock' | 'metrics'> & { readonly minutes: MinuteState };
 
+/** What reads minutes. */
+export type ReadCtx = Ctx & Pick<Platform, 'db'>;
+
 /**
  * The statements that write what grew since they were last written, to go along with a write that happens anyway, once
  * a minute; `written` is called when they are committed.
@@ -62,7 +65,7 @@ export function nextMinute({ clock, metrics, minutes }: Ctx): {
   const span = at - (minutes.at ?? at);
   const isDue = minutes.at === undefined || span >= MINUTE_MS / 2 || span < 0;
   if (!isDue) return { statements: [], written: () => undefined };
-  const minute: Minute = { at, spanMs: Math.max(0, span), counts: growth(minutes.totals, totals) };
+  const minute: Minute = { at, spanMs: Math.max(0, span), counts: bounded(growth(minutes.totals, totals)) };
   return {
     statements: [insertMinute(minute)],
     written() {
@@ -72,32 +75,33 @@ export function nextMinute({ clock, metrics, minutes }: Ctx): {
   };
 }
 
-/** Reads the history up to now, with what this process has not written yet. */
-export async function readActivity(ctx: Ctx & Pick<Platform, 'db'>, range: Range): Promise<Activity> {
-  const { minutes, step } = RANGES[range];
+/** The minutes of all processes in a span of time, and what this process has not written yet. */
+export async function readMinutes(ctx: ReadCtx, from: number, to: number): Promise<readonly Minute[]> {
+  const written = (await ctx.db.read(selectMinutes(from, to))).map(toMinute);
   const now = ctx.clock.now();
+  const spanMs = Math.max(0, now - (ctx.minutes.at ?? now));
+  return [...written, { at: now, spanMs, counts: growth(ctx.minutes.totals, readTotals(ctx.metrics)) }];
+}
+
+/** Reads the history up to now, with what this process has not written yet. */
+export async function readActivity(ctx: ReadCtx, range: Range): Promise<Activity> {
+  const { minutes, step } = RANGES[range];
   const stepMs = step * MINUTE_MS;
-  const end = Math.floor(now / stepMs) * stepMs + stepMs;
+  const end = Math.floor(ctx.clock.now() / stepMs) * stepMs + stepMs;
   const from = end - minutes * MINUTE_MS;
-  const written = (await ctx.db.read(selectMinutes(from, end))).map(toMinute);
-  const since = ctx.minutes.at ?? now;
-  const own = {
-    at: now,
-    spanMs: Math.max(0, now - since),
-    counts: growth(ctx.minutes.totals, readTotals(ctx.metrics)),
-  };
+  const known = await readMinutes(ctx, from, end);
   const steps = Array.from({ length: minutes / step }, () => ({
     isKnown: false,
     counts: {} as Record<string, number>,
   }));
   const totals: Record<string, number> = {};
-  for (const { at, spanMs, counts } of [...written, own]) {
+  for (const { at, spanMs, counts } of known) {
     const indexOf = (time: number) => Math.min(steps.length - 1, Math.max(0, Math.floor((time - from) / stepMs)));
     for (let i = indexOf(at - spanMs); i <= indexOf(at); i++) (steps[i] as (typeof steps)[0]).isKnown = true;
     const middle = steps[indexOf(at - spanMs / 2)]?.counts ?? {};
     for (const [key, count] of Object.entries(counts)) {
       middle[key] = (middle[key] ?? 0) + count;
-      if (!key.startsWith(LATENCY)) totals[key] = (totals[key] ?? 0) + count;
+      if (!key.startsWith(LATENCY) && !key.startsWith(REFUSED)) totals[key] = (totals[key] ?? 0) + count;
     }
   }
   const points = steps.map(({ isKnown, counts }, i) => pointOf(from + i * stepMs, isKnown ? counts : undefined));
@@ -122,6 +126,8 @@ function pointOf(at: number, counts: Outcomes | undefined): ActivityPoint {
 }
 
 const LATENCY = 'latency.';
+/** Before `<error> <route>`. */
+export const REFUSED = 'refused.';
 
 /** The counters of the charts, flat: `requests.2xx`, `latency.3` for the fourth bucket. */
 function readTotals(metrics: Metrics): Outcomes {
@@ -132,6 +138,7 @@ function readTotals(metrics: Metrics): Outcomes {
     ...named('sends.', outcomes('vault_codes_sent_total')),
     ...named('verifications.', outcomes('vault_codes_checked_total')),
     ...named('registrations.', outcomes('vault_registrations_total')),
+    ...named(REFUSED, refusals(families.get('vault_refusals_total'))),
     ...named(LATENCY, latencies(withoutConsole(families.get('vault_http_request_duration_seconds')))),
   };
 }
@@ -149,6 +156,24 @@ function latencies(family: Family | undefined): Outcomes {
     }
   }
   return counts;
+}
+
+function refusals(family: Family | undefined): Outcomes {
+  return sumBy(family, ({ error, route }) => `${error} ${route}`);
+}
+
+/** The refusals that a minute has at most: words and routes are known ones, but all of them are too much for a row. */
+const REFUSALS_MAX = 100;
+
+/** The counts with the most frequent refusals alone. */
+function bounded(counts: Outcomes): Outcomes {
+  const isRefusal = ([key]: readonly [string, number]) => key.startsWith(REFUSED);
+  const all = Object.entries(counts);
+  const kept = all
+    .filter(isRefusal)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, REFUSALS_MAX);
+  return Object.fromEntries([...all.filter((one) => !isRefusal(one)), ...kept]);
 }
 
 function growth(before: Outcomes, after: Outcomes): Outcomes {

@@ -122,6 +122,13 @@ export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'con
   };
 }
 
+/** The identifier of a registration with its channel, such as `email:alice@example.com`. Throws 404 `not_found`. */
+export async function identifierOf({ db }: Pick<Platform, 'db'>, id: number): Promise<string> {
+  const [row] = await db.read(selectRegistration(id));
+  if (!row || isErased(String(row['identifier']))) throw new VaultError('not_found');
+  return String(row['identifier']);
+}
+
 /** The registration that was undone, and the one that holds the identifier now; null if none does. */
 export interface UndoneClaim {
   readonly id: number;

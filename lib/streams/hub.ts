@@ -10,6 +10,7 @@ import { describeError, type Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../db/database.ts';
+import { ALL_APPS } from '../events/catalogue.ts';
 import { readEventSpan } from '../events/read.ts';
 import { createEventTail, type EventTail } from './event-tail.ts';
 import { createOpenStreams, type OpenStreams } from './open-streams.ts';
@@ -22,8 +23,8 @@ const STREAMS_MAX = 50_000;
 const STREAM_RETRY_MS = 5_000;
 
 /**
- * A request for a stream: app, channels and token, and the id after which it resumes (`unknown`: the given id is not
- * that of an event).
+ * A request for a stream: app or `ALL_APPS`, channels and token, and the id after which it resumes (`unknown`: the
+ * given id is not that of an event).
  */
 export interface Subscription extends Pick<Subscriber, 'app' | 'channels' | 'cid' | 'cids' | 'expiresAt'> {
   readonly after?: number | 'unknown' | undefined;
@@ -69,7 +70,8 @@ export function createHub(parts: Parts): Hub {
     isWanted: () => streams.all.size > 0,
     onEvent: (frame, app, channel) => {
       for (const subscriber of streams.all)
-        if (subscriber.app === app && subscriber.channels.includes(channel)) enqueue(host, subscriber, frame);
+        if ((subscriber.app === app || subscriber.app === ALL_APPS) && subscriber.channels.includes(channel))
+          enqueue(host, subscriber, frame);
     },
     onTakeover: streams.supersede,
     onRevoked: (cids) => {

@@ -30,6 +30,15 @@ export function selectRevokedSince(since: number): Statement {
   return { sql: `SELECT cid FROM token_revocations WHERE revoked_at > :since`, args: { since } };
 }
 
+/** The tokens that have opened a stream, have not ended and were not revoked, the newest first. */
+export function selectLiveTokens(now: number, limit: number): Statement {
+  return {
+    sql: `SELECT cid, expires_at FROM streams WHERE expires_at > :now
+      AND cid NOT IN (SELECT cid FROM token_revocations) ORDER BY expires_at DESC LIMIT :limit`,
+    args: { now, limit },
+  };
+}
+
 /** Deletes the rows of expired tokens. */
 export function sweepStreams(now: number): Statement {
   return {

@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { ALL_APPS } from '../events/catalogue.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Platform } from '../platform.ts';
 import { UCAN_SKEW_SECONDS } from '../ucan/chain.ts';
@@ -14,7 +15,7 @@ export const CONSOLE_COMMAND = '/vault/console';
 /** The UCAN command of a token that opens the event stream. */
 export const CONSOLE_READ_COMMAND = `${CONSOLE_COMMAND}/events/read`;
 
-/** What an event stream may show: the events of one app, of all channels or of those of a comma-separated list. */
+/** What a stream may show: events of an app or of `ALL_APPS`, of all channels or those of a comma-separated list. */
 export interface ConsoleScope {
   readonly app: string;
   readonly channel?: string | undefined;
@@ -87,10 +88,13 @@ function refuse(error: Exclude<ConsoleVerdict, { ok: true }>['error']): ConsoleV
   return { ok: false, error };
 }
 
-/** A token without a channel allows all of them. An unknown argument may be a restriction, so it allows nothing. */
+/**
+ * A token of all apps allows each of them, one without a channel all channels. An unknown argument may be a
+ * restriction, so it allows nothing.
+ */
 function allows(args: IpldMap, { app, channels }: { app: string; channels: readonly string[] }): boolean {
   const { app: ownApp, channel, ...others } = args;
-  if (ownApp !== app || Object.keys(others).length > 0) return false;
+  if ((ownApp !== app && ownApp !== ALL_APPS) || Object.keys(others).length > 0) return false;
   if (channel === undefined) return true;
   const held = typeof channel === 'string' ? channel.split(',') : [];
   return channels.length > 0 && channels.every((one) => held.includes(one));

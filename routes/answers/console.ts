@@ -11,6 +11,57 @@ export const TokenRevoked = v.object({
   revoked: about(v.boolean(), 'False if it was revoked before'),
 });
 
+const signer = about(v.nullable(v.string()), 'The address of its account; null without the key');
+
+/** The vault's keys by their public parts. */
+export const ConsoleKeys = v.object({
+  registrar_did: about(v.string(), 'Of attestations and credentials'),
+  operator_did: about(v.string(), 'The did:key that signs tokens of the console'),
+  attestation_keys: about(Count, 'Keys that attestations are accepted by; the first of them signs'),
+  registrar: signer,
+  guardian: signer,
+  stream_tokens: about(
+    v.array(v.object({ cid: v.string(), expires_at: Time })),
+    'Tokens that have opened a stream and are good, the newest first, at most 100',
+  ),
+});
+
+/** What was refused in the last hour. */
+export const Refusals = v.object({
+  since: Time,
+  refusals: about(
+    v.array(
+      v.object({
+        error: v.string(),
+        status: about(Count, '0 for the word of another release'),
+        cause: about(v.string(), 'What the word means'),
+        route: about(v.string(), "The route's path; `unknown` where there is none"),
+        count: Count,
+      }),
+    ),
+    'By word and route, the most frequent first; nothing names who asked',
+  ),
+});
+
+/** The settings in force. */
+export const SettingsInForce = v.object({
+  settings: about(
+    v.array(
+      v.object({
+        name: v.string(),
+        value: about(
+          v.nullable(v.string()),
+          'Secrets are `(secret)`, of a URL that may hold a key the origin is shown',
+        ),
+        default: about(v.nullable(v.string()), 'As a value or in words; null for none'),
+        changed: v.boolean(),
+        meaning: v.string(),
+      }),
+    ),
+    'What differs from its default first',
+  ),
+});
+
 const key = about(v.string(), 'A client, an identifier (masked unless searched by), or empty for the whole vault');
 
 /** How full the stored limits are. */

@@ -6,7 +6,7 @@ import { EVENT_CHANNELS, type EventChannel } from '../../lib/events/catalogue.ts
 import { endedStream, type Subscription } from '../../lib/streams/hub.ts';
 import { checkConsoleToken } from '../../lib/tokens/console-token.ts';
 import { isRevoked } from '../../lib/tokens/tokens.ts';
-import { appName } from '../fields.ts';
+import { appOrAll } from '../fields.ts';
 import { optional } from '../http/fields.ts';
 import { bearerToken } from '../http/operator-auth.ts';
 import type { Reply } from '../http/response.ts';
@@ -29,7 +29,7 @@ export const eventRoutes = [
     answers: { 200: { media: 'text/event-stream', about: 'One event a message, its `id` and JSON as `data`' } },
     errors: ['token_missing', 'token_invalid', 'token_expired', 'token_revoked', 'token_scope'],
     fields: {
-      app: optional(appName),
+      app: optional(appOrAll),
       channel: optional(channelList),
       token: optional(v.string()),
       ucan: optional(v.string()),

@@ -7,7 +7,7 @@ import {
   undoClaim,
 } from '../../lib/registration/operator.ts';
 import { RegistrationDetail, Registrations, RegistrationUndone } from '../answers/registrations.ts';
-import { credentialIdText, didText, identifierText } from '../fields.ts';
+import { credentialIdText, didText, identifierText, registrationId } from '../fields.ts';
 import { optional, required } from '../http/fields.ts';
 import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
@@ -15,7 +15,6 @@ import { get, post, type Route } from '../http/route.ts';
 import { answerFile, EXPORT_ANSWERS, fileFields, filterFields, needNone, pageFields } from './lists.ts';
 
 const MESSAGE = 'Invalid id';
-const registrationId = v.pipe(v.number(MESSAGE), v.safeInteger(MESSAGE), v.minValue(1, MESSAGE));
 const registrationIdText = v.pipe(v.string(MESSAGE), v.regex(/^[1-9]\d{0,14}$/, MESSAGE), v.transform(Number));
 
 const filters = {

@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { EVENT_CHANNELS } from '../../lib/events/catalogue.ts';
+import { readLiveTokens } from '../../lib/streams/live-tokens.ts';
 import { issueToken, revokeToken } from '../../lib/tokens/tokens.ts';
-import { StreamToken, TokenRevoked } from '../answers/console.ts';
-import { appName } from '../fields.ts';
+import { ConsoleKeys, StreamToken, TokenRevoked } from '../answers/console.ts';
+import { appOrAll } from '../fields.ts';
 import { optional, required, word } from '../http/fields.ts';
 import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
-import { post, type Route } from '../http/route.ts';
+import { get, post, type Route } from '../http/route.ts';
 
 const eventChannels = v.pipe(
   v.string('Invalid channel'),
@@ -16,14 +17,34 @@ const eventChannels = v.pipe(
   ),
 );
 
-/** Tokens of the event stream, issued and revoked by the operator (completions section 11). */
+/** The vault's keys by their public parts, and tokens of the event stream, issued and revoked by the operator. */
 export const tokenRoutes = [
+  requireOperator(
+    'viewer',
+    get('/v1/console/keys', {
+      summary: "The vault's keys by their public parts, and the tokens that have opened a stream",
+      answers: { 200: ConsoleKeys },
+      async handler({ ctx }) {
+        // Loads a curve, which no other route of a start needs.
+        const { operatorDid } = await import('../../lib/identity/did-document.ts');
+        return json({
+          registrar_did: ctx.config.registrarDid,
+          operator_did: operatorDid(ctx),
+          attestation_keys: ctx.keys.attestation.length,
+          registrar: (await ctx.relay?.address()) ?? null,
+          guardian: (await ctx.guardian?.relay.address()) ?? null,
+          stream_tokens: await readLiveTokens(ctx),
+        });
+      },
+    }),
+  ),
+
   requireOperator(
     'viewer',
     post('/v1/console/token', {
       summary: 'Issue a token of the event stream',
       answers: { 200: StreamToken },
-      fields: { app: required(appName), channel: optional(eventChannels), renews: optional(word('renews')) },
+      fields: { app: required(appOrAll), channel: optional(eventChannels), renews: optional(word('renews')) },
       async handler({ ctx, input, operator }) {
         // The audit channel is the list of who did what.
         const channels = input.channel?.split(',') ?? EVENT_CHANNELS;

@@ -1,5 +1,5 @@
 import { Router } from 'itty-router';
-import { DatabaseUnavailable, VaultError } from '../../lib/base/error.ts';
+import { asVaultError, DatabaseUnavailable, type ErrorCode, VaultError } from '../../lib/base/error.ts';
 import { describeError, type LogLevel } from '../../lib/base/log.ts';
 import { randomId } from '../../lib/base/random.ts';
 import type { Context } from '../../lib/context.ts';
@@ -49,6 +49,9 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
   const measure = createMeasure(ctx);
   const respond = createRespond(ctx.config);
   const freshId = createRequestIds(ctx);
+  const refusals = ctx.metrics.counter('vault_refusals_total');
+  const countRefusal = (family: Family | undefined, error: ErrorCode) =>
+    refusals.add({ route: family?.path ?? 'unknown', error });
   return async (request: Request, connection?: Connection): Promise<Response> => {
     const startedAt = ctx.clock.monotonic();
     const requestId = callerRequestId(request) ?? freshId();
@@ -60,8 +63,10 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       family = found instanceof Promise ? await found : found;
       if (!mayReach(request, family, connection?.admin === true)) family = undefined;
       const route = chooseRoute(family, request.method);
-      if ('status' in route) reply = route;
-      else {
+      if ('status' in route) {
+        reply = route;
+        if (reply.status === 405) countRefusal(family, 'method_not_allowed');
+      } else {
         // The origin of a page's own form is "null" under no-referrer; what it may do, its fields must show.
         if (route.method === 'POST' && route.body !== 'form') checkOrigin(request);
         const peer = connection?.peer;
@@ -71,6 +76,7 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       }
     } catch (error) {
       await ctx.run((own) => recordRefusal(own, appOf(ctx.config.apps, request), error));
+      countRefusal(family, asVaultError(error).code);
       reply = failureReply(error);
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { quantile } from '../../../lib/monitoring/minutes.ts';
+import { createMetrics } from '../../../lib/base/metrics.ts';
+import { createMinutes, nextMinute, quantile } from '../../../lib/monitoring/minutes.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
@@ -89,4 +90,20 @@ test('a quantile lies inside its bucket, at its bound for one beyond the last, a
   expect(quantile({ 'latency.1': 100 }, 0.5)).toBeCloseTo(0.75);
   expect(quantile({ 'latency.14': 1 }, 0.95)).toBe(10_000);
   expect(quantile({ 'latency.0': 50, 'latency.6': 50 }, 0.95)).toBeCloseTo(47.5);
+});
+
+test('a minute keeps the hundred most frequent refusals: who asks for everything does not fill the table', () => {
+  const metrics = createMetrics();
+  const counter = metrics.counter('vault_refusals_total');
+  for (let i = 1; i <= 150; i++) counter.add({ route: `/r${i}`, error: 'not_found' }, i);
+  metrics.counter('vault_http_requests_total').add({ route: '/api/status', method: 'GET', status: '200' });
+  const { statements } = nextMinute({ clock: t.clock, metrics, minutes: createMinutes() });
+  const counts = JSON.parse(String(statements[0]?.args['counts']));
+  const refused = Object.keys(counts).filter((key) => key.startsWith('refused.'));
+  expect([refused.length, counts['refused.not_found /r51'], counts['refused.not_found /r50']]).toEqual([
+    100,
+    51,
+    undefined,
+  ]);
+  expect(counts['requests.2xx']).toBe(1);
 });

@@ -77,6 +77,26 @@ describe('a stream', () => {
     ]);
   });
 
+  test('of all apps shows each event with its app, what was stored before too, by a token of all apps alone', async () => {
+    await send('alice', { 'X-Vault-App': 'shop' });
+    const token = await tokenOf(t, { app: '*' });
+    const all = await open({ app: '*', token, last_event_id: '0' });
+    await send('bobby');
+    await send('carol', { 'X-Vault-App': 'shop' });
+    const isSent = ({ type }: { type: string }) => type === 'code.sent';
+    await all.until(5);
+    const told = all.events().filter(isSent);
+    expect(told.map(({ app, data }) => [app, data['identifier']])).toEqual([
+      ['shop', 'a***@example.com'],
+      ['default', 'b***@example.com'],
+      ['shop', 'c***@example.com'],
+    ]);
+    const narrow = await open({ app: 'shop', token });
+    expect(narrow.response.status).toBe(200);
+    const wide = { app: '*', token: await tokenOf(t, { app: 'shop' }) };
+    expect((await t.call('GET /v1/console/events', wide)).body.error).toBe('token_scope');
+  });
+
   test('beats every 25 seconds and ends with its token, after 300', async () => {
     const stream = await open();
     const endsAt = (t.clock.now() + 300_000) / 1000;

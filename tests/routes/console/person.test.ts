@@ -51,8 +51,22 @@ test('goes on where a page ends, and tells of one look', async () => {
   expect(await t.rows(`SELECT 1 FROM events WHERE type GLOB 'person.*'`)).toEqual([]);
 });
 
+test('a registration names its person, whose address the lists mask', async () => {
+  const did = 'did:key:z6Mk';
+  const record = { handle: 'ada', did, credentialId: 'A'.repeat(22), txHash: `0x${'1'.repeat(64)}` };
+  expect((await t.call('POST /api/dids', record)).status).toBe(200);
+  const { body } = await ask('show', { registration: 1 });
+  expect(body.identifiers).toEqual(['handle:ada']);
+  expect((await ask('export', { registration: 2 })).body.error).toBe('not_found');
+  expect((await ask('erase', { registration: 1, dryRun: true })).body).toMatchObject({ erased: false });
+  expect((await ask('erase', { registration: 1 })).body).toMatchObject({ erased: true, identifiers: ['handle:ada'] });
+  // Who was erased is nobody's row.
+  expect((await ask('show', { registration: 1 })).status).toBe(404);
+});
+
 test.each([
-  [{}, 'Missing required fields: identifier'],
+  [{}, 'Expected one of: identifier, registration'],
+  [{ identifier: 'ada', registration: 1 }, 'Expected one of: identifier, registration'],
   [{ identifier: 'did:' }, 'Invalid identifier'],
   [{ identifier: 'a@b@c' }, 'Invalid identifier'],
   [{ identifier: 'ada', after: 'tallies:0' }, 'Invalid after'],

@@ -15,6 +15,9 @@ type Row = readonly [line: string, fields: Readonly<Record<string, unknown>>, ro
 const ROWS: readonly Row[] = [
   ['GET /v1/console/overview', {}, 'viewer'],
   ['GET /v1/console/history', {}, 'viewer'],
+  ['GET /v1/console/settings', {}, 'viewer'],
+  ['GET /v1/console/refusals', {}, 'viewer'],
+  ['GET /v1/console/keys', {}, 'viewer'],
   ['GET /v1/console/doctor', {}, 'viewer'],
   ['POST /v1/console/doctor/send', { to: 'ada@example.com' }, 'operator'],
   ['GET /v1/console/messages', {}, 'viewer'],
@@ -45,6 +48,7 @@ const ROWS: readonly Row[] = [
   ['POST /v1/console/token', { app: 'default', channel: 'sessions,credentials,payments,webhooks' }, 'viewer'],
   ['POST /v1/console/token', { app: 'default', channel: 'audit' }, 'operator'],
   ['POST /v1/console/token', { app: 'default' }, 'operator'],
+  ['POST /v1/console/token', { app: '*' }, 'operator'],
   ['POST /v1/console/revoke', { cid: 'zdpuAyvkgEDQm9TenwGkd5eNaosSxjgEYd8QatfPetgB1CdEZ' }, 'operator'],
   ['GET /v1/console/operator', {}, 'viewer'],
   ['GET /v1/console/operators', {}, 'root'],
