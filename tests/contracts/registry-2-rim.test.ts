@@ -14,6 +14,8 @@ import {
   timeNow,
   ZERO,
 } from '../support/registries.ts';
+import { openMachine } from '../support/registry-model/machine.ts';
+import { createWorld, OPENS } from '../support/registry-model/world.ts';
 import { until } from '../support/until.ts';
 
 // What the review of the chain showed against the second registry (H2, L1 to L6, R18), each attack as it was made.
@@ -237,6 +239,29 @@ test('a first registry whose resolve reverts stands in nobody’s way (L4)', asy
   const [alice, did] = [await stranger(), freshHash()];
   await following.act(alice, 'register', did, ZERO, '');
   expect(await following.read('controllerToDid', alice.address)).toBe(did);
+});
+
+test('a first registry without code closes all but an own did:pkh, so the command follows none', async () => {
+  const following = await follow(10n, (await stranger()).address);
+  await rest(10n);
+  const alice = await stranger();
+  await expect(following.act(alice, 'register', freshHash(), ZERO, '')).rejects.toThrow('reverted');
+  await following.act(alice, 'registerSelf', ZERO, '');
+  expect(await following.read('isRightful', pkhHash(alice.address))).toBe(true);
+});
+
+test('a DID that was taken 254 times in its first 10 minutes goes to no older claim any more', async () => {
+  const machine = await openMachine();
+  const world = createWorld(machine.factory1, machine.implementation1);
+  const did = freshHash();
+  const people = Array.from({ length: 256 }, (_, i) => Hex.fromNumber(i + 1, { size: 20 }));
+  let time = OPENS;
+  const act = (name: string, by: Hex.Hex) =>
+    machine.step(world, { name, by, to: by, did, alias: ZERO, salt: ZERO, end: 0, time: time++ });
+  // The last one's commitment is the oldest.
+  for (const one of [...people].reverse()) await act('commitDid', one);
+  for (const one of people.slice(0, 255)) expect(await act('claimDid', one)).toHaveProperty('events');
+  expect(await act('claimDid', people[255] as Hex.Hex)).toEqual({ error: 'DidTaken' });
 });
 
 describe('a contract that is no account (L5)', () => {
