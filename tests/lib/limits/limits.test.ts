@@ -51,6 +51,15 @@ describe('the request limit', () => {
     expect([ask(), ask()]).toEqual([undefined, refusal(2, 10)]);
   });
 
+  test('remembers the newer requests of a client whose oldest is a minute old, before it has spent all', () => {
+    const { time, ask } = open(3);
+    expect(ask()).toBeUndefined();
+    time.now += 59_000;
+    expect(ask()).toBeUndefined();
+    time.now += 2_000;
+    expect([ask(), ask(), ask()]).toEqual([undefined, undefined, refusal(3, 58)]);
+  });
+
   test("is each client's own, and a refused request spends nothing", () => {
     const { time, metrics, ask } = open(1);
     expect([ask('alice'), ask('bob')]).toEqual([undefined, undefined]);
