@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
-import { insertSponsorship, type Reservation, selectIsCovered, sweepSponsorships } from '../../../lib/bundler/store.ts';
+import {
+  insertSponsorship,
+  type Reservation,
+  raiseSponsorship,
+  selectIsCovered,
+  sweepSponsorships,
+} from '../../../lib/bundler/store.ts';
 import type { Config } from '../../../lib/config/config.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { SLOT_MS } from '../../../lib/limits/budget-store.ts';
@@ -29,9 +35,17 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     await database.close();
   });
 
+  const reservation = (sender: string, nonce: string, now: number): Reservation => {
+    return { sender, nonce, now, network: sender + nonce, gwei: 1, maxFee: 1n, tip: 1n };
+  };
+  /** A raise of a nonce that was seen at its first price. */
+  const raise = (maxFee: bigint) => {
+    return raiseSponsorship({ ...reservation('0xa', '0x0', NOW), maxFee }, AMPLE, { maxFee: 1n, tip: 1n, max: 3 });
+  };
+
   /** Asks once as a client of its own: whether it is sponsored, and how many seconds until there is room. */
   async function ask(sender: string, nonce: string, { now = NOW, max = 2 } = {}) {
-    const sponsorship: Reservation = { sender, nonce, now, network: sender + nonce, gwei: 1, maxFee: 1n, tip: 1n };
+    const sponsorship = reservation(sender, nonce, now);
     const use = useForSponsorship(configOf(max), sender + nonce, now);
     const results = await db.write(
       insertSponsorship(sponsorship, AMPLE, use.room, 1_000),
@@ -68,6 +82,16 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sponso
     expect(await ask('0xb', '0x0', { now: later, max: 1 })).toEqual([true, null]);
     expect(await ask('0xa', '0x0', { now: later, max: 1 })).toEqual([false, 87_000]);
     expect(await ask('0xa', '0x0', { now: later + DAY_MS + SLOT_MS, max: 1 })).toEqual([true, null]);
+  });
+
+  test('of two raises that have seen the same price one is taken, and another day begins without any', async () => {
+    await ask('0xa', '0x0');
+    const raised = await db.write(raise(5n), raise(6n));
+    expect(raised.map(({ rowsAffected }) => rowsAffected)).toEqual([1, 0]);
+    const raises = { sql: 'SELECT raises FROM sponsorships', args: {} };
+    expect(await db.read(raises)).toEqual([{ raises: 1 }]);
+    await ask('0xa', '0x0', { now: EDGE });
+    expect(await db.read(raises)).toEqual([{ raises: 0 }]);
   });
 
   test('a limit of zero allows none, and nothing frees a place', async () => {

@@ -95,6 +95,15 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
     expect(await spend('203.0.113.8', NOW + 10, 4)).toEqual([]);
   });
 
+  test('a use that the operator has cleared is not taken back from those that came later', async () => {
+    await spend('203.0.113.7', NOW);
+    const ctx = { config: configOf(10), clock: { ...testClock(), now: () => NOW + 1 }, db };
+    await clearLimit(ctx, { kind: 'sponsorships-per-day' });
+    await spend('203.0.113.8', NOW + 2);
+    await db.write(...useForSponsorship(configOf(10), networkKey('203.0.113.7'), NOW).refund(ALWAYS));
+    expect(await usedOf(10, NOW + 3, 'sponsorships-per-day')).toEqual([['', 1]]);
+  });
+
   test('100 at the same time are exactly as many as there is room', async () => {
     const asked = await Promise.all(Array.from({ length: 100 }, (_, n) => spend(`203.0.113.${n}`, NOW, 7)));
     expect(asked.filter((full) => full.length === 0)).toHaveLength(7);
