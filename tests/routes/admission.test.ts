@@ -196,6 +196,8 @@ describe('by invitation', () => {
     const attestation = await attestationOf('alice', { invite: token });
     const proven = await register('alice', attestation, { invite: token, did: 'did:key:zother' });
     expect(verdict(proven)).toEqual([409, 'credential_already_registered']);
+    const credentialId = Buffer.from('another passkey.').toString('base64url');
+    expect(verdict(await register('alice', attestation, { invite: token, credentialId }))).toEqual([200, 'ok']);
     expect(await uses()).toBe(0);
   });
 

@@ -317,6 +317,7 @@ describe('a receiver that fails', () => {
     const t = await start();
     receiver.answer = () => new Promise(() => {});
     await tell(t);
+    const begun = t.clock.now();
     const work = t.vault.work(t.clock.now() + TURN_MS);
     await t.clock.advance(TURN_MS);
     await work;
@@ -327,8 +328,10 @@ describe('a receiver that fails', () => {
     await again;
     expect(receiver.received).toHaveLength(1);
     await t.clock.advance(WEBHOOK_TIMEOUT_MS);
-    const [row] = await t.rows('SELECT status, attempts, last_error FROM webhook_deliveries');
-    expect(row).toMatchObject({ status: 'queued', attempts: 1, last_error: 'timeout' });
+    const [row] = await t.rows('SELECT status, attempts, last_error, next_attempt_at FROM webhook_deliveries');
+    // The pause before the next attempt began with this one, and is over.
+    const next = begun + WEBHOOK_TIMEOUT_MS;
+    expect(row).toEqual({ status: 'queued', attempts: 1, last_error: 'timeout', next_attempt_at: next });
   });
 
   test('to end its answer is none: the status is what counts', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { erasureDigest } from '../../../lib/identity/erasure.ts';
 import { staysPending } from '../../support/under-way.ts';
-import { startVault, type TestVault } from '../../support/vault.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 let t: TestVault;
 beforeEach(async () => {
@@ -75,6 +76,17 @@ describe('Idempotency-Key', () => {
     await t.clock.advance(1);
     expect((await send()).headers.get('idempotent-replayed')).toBeNull();
     expect(codes()).toBe(2);
+  });
+
+  test('the answer to a request that comes while its identifier is erased is not kept', async () => {
+    await t.database.execute({
+      sql: 'INSERT INTO erasures (digest, begun_at, was_registered) VALUES (:digest, :now, 0)',
+      args: { digest: erasureDigest(Buffer.from(VAULT_SECRET, 'hex'), 'handle:alice'), now: BigInt(t.clock.now()) },
+    });
+    expect((await open(session, 'k1')).status).toBe(200);
+    // It is looked at anew, and another session is there.
+    expect((await open(session, 'k1')).status).toBe(409);
+    expect(await t.rows('SELECT key FROM idempotency')).toEqual([]);
   });
 
   test("a session's answer is in the same commit as the session: a crash right after it cannot part the two", async () => {
