@@ -210,6 +210,14 @@ describe('conflicts', () => {
     expect(refused.headers.get('retry-after')).toBe('86400');
   });
 
+  test('a lapsed session of the same DID counts no more: the registration takes a slot of its own IP', async () => {
+    const session = { identifier: 'alice', channel: 'handle', did: alice.did };
+    await t.from('203.0.113.66').call('POST /api/sessions', session);
+    await t.clock.advance(DAY);
+    expect((await register(alice)).status).toBe(200);
+    expect((await t.call('GET /api/sessions/status')).body.ip_registrations).toBe(1);
+  });
+
   test('a reserved handle is 409 identifier_reserved', async () => {
     expect(await refusal({ ...alice, identifier: 'admin' })).toEqual([409, 'identifier_reserved']);
   });

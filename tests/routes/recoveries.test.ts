@@ -174,6 +174,17 @@ describe('the request', () => {
     expect([await chain.isKey(owner.account, lost), await chain.isKey(owner.account, kept)]).toEqual([false, true]);
   });
 
+  test('recoveries: the same key may be asked for again while it is being withdrawn', async () => {
+    const owner = await somebody();
+    const passkey = createPasskey();
+    await ask(recoveryBody(t, owner, passkey));
+    const withdrawn = { attestation: attest(t, owner.email), smartAccount: owner.account };
+    expect((await t.call('POST /api/recoveries/cancellations', withdrawn)).status).toBe(202);
+    expect((await ask(recoveryBody(t, owner, passkey))).status).toBe(202);
+    expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'proposed', id: 2 });
+    expect(await chain.events(owner.account)).toEqual({ proposed: 2, cancelled: 1, vetoed: 0, finished: 0 });
+  });
+
   test('recoveries 403 proof_invalid: another key, account, address, time or ceremony', async () => {
     const owner = await somebody();
     const passkey = createPasskey();
