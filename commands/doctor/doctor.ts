@@ -10,6 +10,7 @@ import { createPaint, isColourful } from '../cli/colour.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, FULL, HELP, JSON_OUTPUT, SEND_TO } from '../cli/options.ts';
 import { printAnswer } from '../cli/print.ts';
+import { hang, widthOf } from '../cli/terminal.ts';
 import { previewSettings } from '../setup/settings.ts';
 import { isByPerson } from '../setup/vars.ts';
 import { fileChecks } from './files.ts';
@@ -118,9 +119,12 @@ const STYLES = { ok: 'green', warn: 'yellow', fail: 'red', skipped: 'dim' } as c
 function describe({ checks }: DoctorReport): string {
   const paint = createPaint(isColourful());
   const width = Math.max(...checks.map(({ name }) => name.length));
-  const lines = checks.map(({ name, state, text, remedy }) => {
-    const line = `${paint[STYLES[state]](MARKS[state])} ${name.padEnd(width)}  ${text}`;
-    return remedy ? `${line}\n${' '.repeat(width + 4)}${paint.cyan('→')} ${remedy}` : line;
+  // In a pipe each finding stays a line, for those that look for one.
+  const columns = process.stdout.isTTY ? widthOf() : Number.POSITIVE_INFINITY;
+  const lines = checks.flatMap(({ name, state, text, remedy }) => {
+    const found = hang(`${MARKS[state]} ${name.padEnd(width)}  `, text, columns).join('\n');
+    const todo = remedy ? [hang(`${' '.repeat(width + 4)}→ `, remedy, columns).join('\n')] : [];
+    return [found.replace(MARKS[state], paint[STYLES[state]]), ...todo.map((line) => line.replace('→', paint.cyan))];
   });
   const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;
   return [...lines, '', `${count('fail')} ✗, ${count('warn')} !, ${count('ok')} ✓`].join('\n');

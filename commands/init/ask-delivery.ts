@@ -36,7 +36,7 @@ async function askDelivery(interview: Interview, name: DeliveryChannel['name']):
   const sending = prints === undefined ? '' : namesBut(prints, channel);
   const isNeeded = isForOthers && name === 'mail' && vars[setting] === undefined;
   await askSetting(interview, setting, {
-    words: `${setting}: ${sending}${isForOthers ? '' : `, or ${prints?.name}, which prints them`}`,
+    words: `${setting}: ${isForOthers ? sending : `${sending.replace(' or ', ', ')} or ${prints?.name}, which prints them`}`,
     ...(isForOthers && name === 'sms' ? { offer: 'none' } : {}),
     isNeeded,
     judge: (text) =>

@@ -7,6 +7,7 @@ import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, FORCE, HELP, option, SEND_TO, YES } from '../cli/options.ts';
 import { print } from '../cli/print.ts';
+import { widthOf, wrap } from '../cli/terminal.ts';
 import { usageErrorOf } from '../setup/settings.ts';
 import { settingsFile } from '../setup/settings-file.ts';
 import type { Given } from '../setup/vars.ts';
@@ -83,7 +84,7 @@ function introduction(path: string, isThere: boolean): string {
       : `This writes ${shown(path)}, the settings of a vault.`,
     'Enter takes what is in brackets, - leaves a setting unset. Ctrl+C ends this, and writes nothing.',
   ];
-  return lines.join('\n');
+  return lines.flatMap((line) => wrap(line, widthOf(process.stderr))).join('\n');
 }
 
 /** Every topic once, and again while the rules between settings refuse the answers. */

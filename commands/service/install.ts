@@ -75,7 +75,7 @@ function install(given: Arguments): number {
   const outcomes = files.map((file) => writeSystemFile(file, writing));
   print(outcomes.map((outcome) => inWords(outcome, isDryRun)).join('\n'));
   if (isDryRun) print(files.map(({ path, text, shown = text }) => `\n=== ${path}\n${shown}`).join(''));
-  else print(`\nNext:\n${nextSteps({ unit, proxy, secondPort })}`);
+  else print(`\nNext:\n${nextSteps({ unit, proxy, secondPort, isNew: outcomes[0]?.did === 'wrote' })}`);
   return outcomes.some(({ did }) => did === 'kept') ? 1 : 0;
 }
 

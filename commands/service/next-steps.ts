@@ -5,15 +5,17 @@ interface Installed {
   readonly unit: UnitOptions;
   readonly proxy: ProxyName | undefined;
   readonly secondPort: number;
+  /** Whether the settings were written just now, and nobody has answered what `vault init` asks. */
+  readonly isNew: boolean;
 }
 
 /** What to run after the files are written, a line each. */
-export function nextSteps({ unit, proxy, secondPort }: Installed): string {
+export function nextSteps({ unit, proxy, secondPort, isNew }: Installed): string {
   const { configFile, user, program } = unit;
   return [
     'systemd-sysusers /etc/sysusers.d/vault.conf',
     'systemd-tmpfiles --create /etc/tmpfiles.d/vault.conf',
-    `${program} init --config ${configFile}`,
+    ...(isNew ? [`${program} init --config ${configFile}`] : []),
     `runuser -u ${user} -- ${program} doctor --config ${configFile}`,
     'systemctl daemon-reload',
     'systemctl enable --now vault.service',

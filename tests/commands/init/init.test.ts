@@ -62,6 +62,14 @@ describe('vault init at a terminal', () => {
       /Wrote vault\.env, for its owner alone\.\n.*\n\n✓ settings.*✗ chain/s,
     );
     expect(await terminal.exited).toBe(0);
+    expect(
+      Math.max(
+        ...terminal
+          .output()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThanOrEqual(100);
     expect(written()).toEqual({ DATA_DIR: at('vault-data'), RPC_URL: NOWHERE });
     expect(statSync(at('vault.env')).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder.path)).toEqual(['vault.env']);

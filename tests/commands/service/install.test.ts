@@ -70,7 +70,13 @@ describe('vault service install', () => {
         .filter((line) => line.startsWith('wrote '))
         .sort(),
     ).toEqual(FILES.map((file) => `wrote ${on.path(file)}`).sort());
-    for (const step of ['systemd-sysusers', 'doctor --config /etc/vault/vault.env', 'enable --now', 'nginx -t'])
+    for (const step of [
+      'systemd-sysusers',
+      'vault init --config /etc/vault/vault.env',
+      'doctor --config /etc/vault/vault.env',
+      'enable --now',
+      'nginx -t',
+    ])
       expect(out).toContain(step);
     expect(out).not.toContain('confidential');
     expect(statSync(on.path('etc/vault/vault.env')).mode & 0o777).toBe(0o600);
@@ -89,6 +95,7 @@ describe('vault service install', () => {
     const again = await on.install(['--proxy', 'caddy']);
     expect(again.code).toBe(0);
     expect(again.out).not.toContain('wrote');
+    expect(again.out).not.toContain('vault init');
     expect(on.files().map((file) => statSync(on.path(file)).mtimeMs)).toEqual(before);
     const config = on.path('etc/vault/vault.env');
     const shown = await runProgram(['config', '--config', config, '--data-dir', on.path('data')], {
