@@ -105,6 +105,8 @@ async function sendCode(identifier: string, asking: Asking, then: (attestation: 
   fault('code', undefined);
   // The passkey's prompt has another screen.
   if (shown() !== 'mail') show('mail');
+  // What asked for the address is over.
+  toggle('mail-words', false);
   toggle('mail-form', false);
   toggle('code-form', true);
   beginIn('code', true);
