@@ -18,8 +18,8 @@ const WRONG = `<!doctype html><html><title>T</title><style>
   @keyframes turn { to { rotate: 1turn } } b { animation: turn 1s infinite } p { color: #ccc; width: 400px; height: 1rem; overflow: hidden }
   div { visibility: hidden; height: 900px } input { border: 0 } b { font-size: 15px }
   body { background: #fff } </style>
-  <img src="x"><input><select><option>one</select><button></button><b>turns</b><p>pale</p><div></div>
-  <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i>`;
+  <img src="x"><input><select><option>one</select><button></button><b>turns</b><p>pale</p>
+  <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i><i class="spinner"></i><div></div>`;
 
 if (chromium) {
   describe('every screen is for everybody', () => {
@@ -40,7 +40,13 @@ if (chromium) {
         ...['not read: alert:', 'light axe image-alt', 'axe label', 'axe html-has-lang', 'dark axe color-contrast'],
         ...['light dim (1.6): pale', 'dark dim', 'hardly any text', 'pixels wide, ltr', 'pixels wide, rtl'],
         ...['pixels high: <button>', 'pixels long', 'moves: '],
-        ...['light: no edge: <input>', 'dark: no cells: ', 'looks like any other: <a', 'dark: a picture that cannot'],
+        ...[
+          'light: no edge: <input>',
+          'dark: no cells: ',
+          'looks like any other: <a',
+          'seems to stand still',
+          'dark: a picture that cannot',
+        ],
         ...['at 200 %: does not grow: <b>', 'at 200 %: is cut off: <p>'],
       ])
         expect(found).toContain(fault);

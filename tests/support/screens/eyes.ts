@@ -61,16 +61,19 @@ function findLost(): string[] {
   }
   for (const one of seen('.cells'))
     if (getComputedStyle(one).backgroundImage === 'none') found.push(`no cells: ${nameOf(one)}`);
+  for (const one of seen('.spinner')) {
+    const { borderBlockStartColor, borderBlockEndColor } = getComputedStyle(one);
+    if (borderBlockStartColor === borderBlockEndColor) found.push(`seems to stand still: ${nameOf(one)}`);
+  }
+  const chosen = '[aria-current], [aria-selected=true], [aria-pressed=true], .primary';
   const looks = ['color', 'backgroundColor', 'fontWeight', 'textDecorationLine', 'outlineStyle', 'border'] as const;
   const lookOf = (one: Element) => {
     const [own, before] = [getComputedStyle(one), getComputedStyle(one, '::before')];
     return [...looks.map((look) => own[look]), before.content, before.border, before.backgroundColor].join();
   };
-  for (const one of seen('[aria-current], [aria-selected=true], [aria-pressed=true]')) {
+  for (const one of seen(chosen)) {
     const around = one.closest('ul, ol, nav, [role=tablist]') ?? one.parentElement;
-    const others = Array.from(around?.querySelectorAll(one.tagName) ?? []).filter(
-      (other) => !other.matches('[aria-current], [aria-selected=true], [aria-pressed=true]'),
-    );
+    const others = Array.from(around?.querySelectorAll(one.tagName) ?? []).filter((other) => !other.matches(chosen));
     if (others.some((other) => lookOf(other) === lookOf(one))) found.push(`looks like any other: ${nameOf(one)}`);
   }
   const luminance = (color: string) => {
