@@ -17,7 +17,7 @@ const PAGES = [toldScreens, newcomerScreens, knownScreens, accountScreens, confi
 const WRONG = `<!doctype html><html><title>T</title><style>
   @keyframes turn { to { rotate: 1turn } } b { animation: turn 1s infinite } p { color: #ccc; width: 400px; height: 1rem; overflow: hidden }
   div { visibility: hidden; height: 900px } input { border: 0 } b { font-size: 15px }
-  body { background: #fff } </style>
+  :root { color-scheme: light dark } body { background: #fff } </style>
   <img src="x"><input><select><option>one</select><button></button><b>turns</b><p>pale</p>
   <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i><i class="spinner"></i><div></div>`;
 
@@ -41,7 +41,7 @@ if (chromium) {
         ...['light dim (1.6): pale', 'dark dim', 'hardly any text', 'pixels wide, ltr', 'pixels wide, rtl'],
         ...['pixels high: <button>', 'pixels long', 'moves: '],
         ...[
-          'light: no edge: <input>',
+          'light: no edge: <input',
           'dark: no cells: ',
           'looks like any other: <a',
           'seems to stand still',

@@ -45,18 +45,11 @@ function findLost(): string[] {
   const seen = (selector: string) =>
     Array.from(document.querySelectorAll<HTMLElement>(selector)).filter((one) => one.checkVisibility());
   const nameOf = (one: Element) => (one.id ? `#${one.id}` : one.outerHTML.slice(0, 80));
-  const edgeOf = ({
-    borderBlockEndStyle,
-    borderBlockEndWidth,
-    outlineStyle,
-    textDecorationLine,
-  }: CSSStyleDeclaration) =>
-    (borderBlockEndStyle !== 'none' && borderBlockEndWidth !== '0px') ||
-    outlineStyle !== 'none' ||
-    textDecorationLine !== 'none';
+  const hasEdge = ({ borderBlockEndStyle, borderBlockEndWidth, textDecorationLine }: CSSStyleDeclaration) =>
+    (borderBlockEndStyle !== 'none' && borderBlockEndWidth !== '0px') || textDecorationLine !== 'none';
   for (const one of seen('[data-has-edge]')) {
     const field = one.closest('.cells') ?? one;
-    if (field.getBoundingClientRect().width > 1 && !edgeOf(getComputedStyle(field)))
+    if (field.getBoundingClientRect().width > 1 && !hasEdge(getComputedStyle(field)))
       found.push(`no edge: ${nameOf(one)}`);
   }
   for (const one of seen('.cells'))
@@ -83,13 +76,13 @@ function findLost(): string[] {
   const groundOf = (element: Element | null): string => {
     if (!element) return getComputedStyle(document.body).backgroundColor;
     const { backgroundColor } = getComputedStyle(element);
-    return /, 0\)$/.test(backgroundColor) ? groundOf(element.parentElement) : backgroundColor;
+    return /^rgba\(.*, 0\)$/.test(backgroundColor) ? groundOf(element.parentElement) : backgroundColor;
   };
   for (const picture of seen('svg')) {
     const ground = luminance(groundOf(picture));
     const inks = Array.from(picture.querySelectorAll('path, circle, line, polyline'), (one) => getComputedStyle(one))
       .flatMap(({ fill, stroke }) => [fill, stroke])
-      .filter((ink) => ink !== 'none' && !/, 0\)$/.test(ink))
+      .filter((ink) => ink !== 'none' && !/^rgba\(.*, 0\)$/.test(ink))
       .map(luminance);
     const best = Math.max(...inks.map((ink) => (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)));
     if (inks.length > 0 && best < 1.5) found.push(`a picture that cannot be seen: ${nameOf(picture)}`);
