@@ -20,11 +20,15 @@ export async function paymentNonce({ origin, frame, id }: OrderName): Promise<`0
   return nonceOf(paymentName({ origin: originOf(origin), frame: frame && originOf(frame), id }));
 }
 
+/** Whether a text has an origin, in whatever spelling. */
+export function isOrigin(text: unknown): text is string {
+  return typeof text === 'string' && URL.canParse(text) && new URL(text).origin !== 'null';
+}
+
 /** As `location.origin` spells it. */
 function originOf(text: string): string {
-  const origin = URL.canParse(text) ? new URL(text).origin : 'null';
-  if (origin === 'null') throw new TypeError(`not an origin: ${text}`);
-  return origin;
+  if (!isOrigin(text)) throw new TypeError(`not an origin: ${text}`);
+  return new URL(text).origin;
 }
 
 /** The nonce of the operation of this name: the first 24 bytes of its SHA-256 are ERC-4337's key, the sequence is 0. */

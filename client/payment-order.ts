@@ -1,5 +1,6 @@
+import { demandMembers, isAddress, type Member, TERMS } from './order-members.ts';
 import { isHash } from './payment-node.ts';
-import { type OrderName, paymentNonce } from './payment-nonce.ts';
+import { isOrigin, type OrderName, paymentNonce } from './payment-nonce.ts';
 
 /** What the shop asked for. */
 export interface PaymentOrder extends OrderName {
@@ -30,14 +31,17 @@ export interface Order {
   readonly nonce: bigint;
 }
 
-/** Throws a `TypeError` for an invalid order. */
+const MEMBERS = {
+  origin: [isOrigin, 'the origin of your page, such as "https://shop.example"'],
+  frame: [(value) => value === undefined || isOrigin(value), 'the origin of the frame that asked, or nothing'],
+  ...TERMS,
+  chainId: [Number.isSafeInteger, "the chain's number, such as 84532"],
+} as const satisfies Record<keyof PaymentOrder, Member>;
+
+/** Throws a `TypeError` that names the first member that is missing or wrong. */
 export async function readOrder(order: PaymentOrder): Promise<Order> {
-  const { id, to, token, amount, chainId } = order;
-  const isNamed = typeof id === 'string' && id !== '';
-  const isValued = typeof amount === 'bigint' ? amount > 0n : /^[0-9]{1,78}$/.test(amount) && BigInt(amount) > 0n;
-  const isOrder = isNamed && isValued && isAddress(to) && (token === 'native' || isAddress(token));
-  if (!isOrder || !Number.isSafeInteger(chainId))
-    throw new TypeError('expected { origin, id, to, token, amount, chainId }');
+  demandMembers(order, MEMBERS);
+  const { to, token, amount } = order;
   const nonce = BigInt(await paymentNonce(order));
   return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount), nonce };
 }
@@ -59,8 +63,4 @@ export function readClaim(receipt: unknown): Claim | undefined {
 
 function isAbsentOr<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {
   return value === undefined || is(value);
-}
-
-function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value);
 }

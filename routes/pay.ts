@@ -232,7 +232,9 @@ function shown({ number, time }: TimedBlock) {
 function movementOf({ to, token, amount }: Terms): Movement | undefined {
   if (to !== undefined && token !== undefined && amount !== undefined) return { to, token, amount };
   if (to === undefined && token === undefined && amount === undefined) return undefined;
-  throw badRequest('Missing query parameters: to, token, amount');
+  const missing = Object.entries({ to, token, amount }).filter(([, value]) => value === undefined);
+  const names = missing.map(([name]) => name).join(', ');
+  throw badRequest('Missing query parameters: to, token, amount', `Missing or empty: ${names}.`);
 }
 
 /**

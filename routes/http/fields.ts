@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { closest } from '../../lib/base/closest.ts';
 import { badRequest } from '../../lib/base/error.ts';
 import { TEXT_CHARS_MAX } from '../../lib/constants.ts';
 
@@ -32,19 +33,37 @@ export function optional<S extends v.GenericSchema>(schema: S): Field<S, false> 
 export type Reader<F extends Fields> = (record: Readonly<Record<string, unknown>>) => Values<F>;
 
 /**
- * Reads the fields of a record. Throws 400: first for a missing field, naming all required ones in their order, then
- * for the first field of a wrong type or form.
+ * Reads the fields of a record. Throws 400: first for a missing field, naming all required ones in their order and in
+ * the hint those that are missing; then for the first field of a wrong type or form.
  */
 export function createReader<F extends Fields>(fields: F, kind: 'required fields' | 'query parameters'): Reader<F> {
   const all = Object.entries<Field>(fields);
   const requiredNames = all.filter(([, field]) => field.required).map(([name]) => name);
   return (record) => {
-    for (const name of requiredNames)
-      if (isMissing(record, name)) throw badRequest(`Missing ${kind}: ${requiredNames.join(', ')}`);
+    const missing = requiredNames.filter((name) => isMissing(record, name));
+    if (missing.length > 0) {
+      const others = Object.keys(record).filter((name) => !Object.hasOwn(fields, name));
+      throw badRequest(`Missing ${kind}: ${requiredNames.join(', ')}`, hintOf(missing, requiredNames, others));
+    }
     const values: Record<string, unknown> = {};
     for (const [name, { schema }] of all) if (!isMissing(record, name)) values[name] = checkField(schema, record[name]);
     return values as Values<F>;
   };
+}
+
+/** A body may hold thousands of names. */
+const OTHERS_MAX = 20;
+
+/**
+ * Which fields are missing, each with the unknown one that was sent and is spelt nearly alike; undefined where the
+ * message says as much.
+ */
+function hintOf(missing: readonly string[], all: readonly string[], others: readonly string[]): string | undefined {
+  const names = missing.map((name) => {
+    const meant = closest(name, others.slice(0, OTHERS_MAX));
+    return meant === undefined ? name : `${name} (you sent ${meant})`;
+  });
+  return names.join() === all.join() ? undefined : `Missing or empty: ${names.join(', ')}.`;
 }
 
 /** One value by its schema. Throws 400 with the schema's first message. */

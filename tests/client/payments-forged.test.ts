@@ -100,20 +100,33 @@ describe('what never happened', () => {
   });
 
   test.each([
-    { id: '' },
-    { origin: 'shop.example' },
-    { origin: 'null' },
-    { origin: 'data:text/html,shop' },
-    { frame: 'frame' },
-    { to: '0x' },
-    { token: 'ether' },
-    { amount: '0' },
-    { amount: '-1' },
-    { amount: '1.5' },
-    { chainId: 0.5 },
-  ])("an order that is none is the shop's own fault: %p", async (wrong) => {
+    [{ id: '' }, 'order.id is ""; expected the order\'s id, a text'],
+    [{ id: undefined }, "order.id is missing; expected the order's id, a text"],
+    [{ origin: undefined }, /^order\.origin is missing; expected the origin of your page, such as /],
+    [{ origin: 'shop.example' }, /^order\.origin is "shop\.example"; expected /],
+    [{ origin: 'null' }, /^order\.origin is "null"/],
+    [{ origin: 'data:text/html,shop' }, /^order\.origin is /],
+    [{ frame: 'frame' }, /^order\.frame is "frame"/],
+    [{ frame: null }, /^order\.frame is null/],
+    [{ to: '0x' }, /^order\.to is "0x"; expected the payee's address, /],
+    [{ token: 'USDC' }, 'order.token is "USDC"; expected "native" or the address of a token'],
+    [{ amount: '0' }, /^order\.amount is "0"; expected a decimal string in the smallest unit, above 0, /],
+    [{ amount: '-1' }, /^order\.amount is "-1"/],
+    [{ amount: '1.25' }, /^order\.amount is "1\.25"; .* such as "1250000" for 1\.25 USDC$/],
+    [{ amount: 1250000 }, /^order\.amount is the number 1250000/],
+    [{ chainId: 0.5 }, /^order\.chainId is the number 0\.5/],
+    [{ chainId: '84532' }, "order.chainId is \"84532\"; expected the chain's number, such as 84532"],
+  ])("an order that is none is the shop's own fault, and the error names what is wrong: %p", async (wrong, message) => {
     const receipt = { userOpHash: Hex.random(32), txHash: Hex.random(32), account: PAYEE };
-    await expect(verify(receipt, { ...orderOf(), ...wrong })).rejects.toThrow(TypeError);
+    const asked = verify(receipt, { ...orderOf(), ...wrong } as PaymentOrder);
+    const error = await asked.catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as TypeError).message).toMatch(message);
+  });
+
+  test('no order at all is one, too', async () => {
+    const receipt = { userOpHash: Hex.random(32) };
+    await expect(verify(receipt, undefined as never)).rejects.toThrow('order.origin is missing');
   });
 });
 

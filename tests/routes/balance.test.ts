@@ -90,7 +90,8 @@ describe('GET /api/balance', () => {
     for (const name of ['account', 'token', 'chainId'] as const) {
       const { [name]: _, ...rest } = { account: 'x', token: 'x', chainId: 'x' };
       const reply = await balance(rest as Record<string, string>);
-      expect([reply.status, reply.body]).toEqual([400, { error: 'Missing query parameters: account, token, chainId' }]);
+      const error = 'Missing query parameters: account, token, chainId';
+      expect([reply.status, reply.body]).toEqual([400, { error, hint: `Missing or empty: ${name}.` }]);
     }
   });
 

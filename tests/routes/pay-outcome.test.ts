@@ -366,10 +366,21 @@ describe('what is asked of GET /pay/outcome', () => {
     ['token', { token: 'usdc' }, 'Invalid token: expected native or a 20-byte address'],
     ['amount', { amount: '1.5' }, 'Invalid amount: expected uint256 decimal string'],
     ['hint', { hint: '0x12' }, 'Invalid hint: expected 32-byte hash'],
-    ['nothing', { account: '' }, 'Missing query parameters: account, nonce'],
   ])('%s in another form is 400', async (_, fields, error) => {
     const { status, body } = await ask(fields);
     expect([status, body]).toEqual([400, { error }]);
+  });
+
+  test.each([
+    [{ account: '' }, 'Missing query parameters: account, nonce', 'Missing or empty: account.'],
+    [
+      { to: PAYEE, token: 'native', amount: '' },
+      'Missing query parameters: to, token, amount',
+      'Missing or empty: amount.',
+    ],
+  ])('400 that names what is missing: %p', async (fields, error, hint) => {
+    const { status, body } = await ask(fields);
+    expect([status, body]).toEqual([400, { error, hint }]);
   });
 });
 

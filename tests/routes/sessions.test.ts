@@ -45,16 +45,16 @@ describe('POST /api/sessions', () => {
   });
 
   test.each([
-    ['identifier', { channel: 'handle', did: alice.did }],
-    ['channel', { identifier: 'alice', did: alice.did }],
-    ['did', { identifier: 'alice', channel: 'handle' }],
-    ['null did', { ...alice, did: null }],
-    ['empty identifier', { ...alice, identifier: '' }],
-    ['everything', {}],
-  ])('§7 sessions 400 Missing required fields: identifier, channel, did — %s', async (_, body) => {
+    ['identifier', { channel: 'handle', did: alice.did }, 'Missing or empty: identifier.'],
+    ['channel', { identifier: 'alice', did: alice.did }, 'Missing or empty: channel.'],
+    ['did', { identifier: 'alice', channel: 'handle' }, 'Missing or empty: did.'],
+    ['null did', { ...alice, did: null }, 'Missing or empty: did.'],
+    ['empty identifier', { ...alice, identifier: '' }, 'Missing or empty: identifier.'],
+    ['everything', {}, undefined],
+  ])('§7 sessions 400 Missing required fields: identifier, channel, did — %s', async (_, body, hint) => {
     const reply = await t.call('POST /api/sessions', body);
     expect(reply.status).toBe(400);
-    expect(reply.body).toEqual({ error: 'Missing required fields: identifier, channel, did' });
+    expect(reply.body).toEqual({ error: 'Missing required fields: identifier, channel, did', ...(hint && { hint }) });
   });
 
   test.each([
