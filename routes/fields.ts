@@ -27,7 +27,12 @@ export const identifierText = textField('identifier', IDENTIFIER_CHARS_MAX);
 export const aliasText = textField('alias', IDENTIFIER_CHARS_MAX);
 export const didText = word('did', DID_CHARS_MAX);
 export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
-export const codeText = word('code', CODE_CHARS_MAX);
+/** As a person types it off a message: blanks and dashes between its digits are no wrong guess. */
+export const codeText = v.pipe(
+  textField('code', CODE_CHARS_MAX),
+  v.transform((code) => code.replace(/[\s\p{Dash}]/gu, '')),
+  v.minLength(1, 'Invalid code'),
+);
 
 /** A challenge or a pass, as the vault gave it out. */
 export function ticketText(name: 'challenge' | 'pass') {

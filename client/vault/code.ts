@@ -22,7 +22,7 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
     const { challenge, endsAt, nextAt } = await sentCode(run, address);
     const answer = await until(askCode({ ...address, endsAt, nextAt, problem, attemptsRemaining }), signal);
     if (answer === null || answer === undefined) throw fault('cancelled');
-    const code = typeof answer === 'string' ? answer.replace(/\s/g, '') : '';
+    const code = typeof answer === 'string' ? digitsOf(answer) : '';
     problem = attemptsRemaining = undefined;
     if (code === '') {
       const ms = nextAt - Date.now();
@@ -43,6 +43,11 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
       if (ENDED.includes(problem)) keep({ sent: undefined });
     }
   }
+}
+
+/** The code in what a person typed: its digits, also of a keyboard for Chinese or Japanese; a word as it is. */
+function digitsOf(answer: string): string {
+  return answer.normalize('NFKC').replace(/\D/g, '') || answer.trim();
 }
 
 /** The code that was sent and works still, or the next one. The request's key is kept before it is sent. */

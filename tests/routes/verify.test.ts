@@ -168,7 +168,9 @@ describe('POST /api/verify/check', () => {
     ['§4 verify/check code', alice],
   ])('§7 verify/check 400 Missing required fields: identifier, channel, code: %s is required', async (_, body) => {
     const reply = await t.call('POST /api/verify/check', body);
-    expect([reply.status, reply.body]).toEqual([400, { error: 'Missing required fields: identifier, channel, code' }]);
+    const missing = expect.stringMatching(/^Missing or empty: (?:identifier|channel|code)\.$/);
+    const refusal = { error: 'Missing required fields: identifier, channel, code', hint: missing };
+    expect([reply.status, reply.body]).toEqual([400, refusal]);
   });
 
   test('§7 verify/check 400 Invalid channel. Must be "sms" or "email"', async () => {
@@ -205,6 +207,18 @@ describe('POST /api/verify/check', () => {
     }
     expect((await check(code)).body).toMatchObject({ verified: false, message: 'Too many attempts' });
     expect((await check(await send())).body.verified).toBe(true);
+  });
+
+  test('blanks and dashes in a code are no wrong guess; other letters are', async () => {
+    for (const between of ['-', ' ', '\u2013', '\u00a0']) {
+      const code = await send();
+      const typed = ` ${code.slice(0, 3)}${between}${code.slice(3)} `;
+      expect([typed, (await check(typed)).body.verified]).toEqual([typed, true]);
+    }
+    const code = await send();
+    expect((await check(`${code}x`)).body).toMatchObject({ message: 'Incorrect code', attempts_remaining: 4 });
+    const empty = await check('---');
+    expect([empty.status, empty.body.error]).toEqual([400, 'Invalid code']);
   });
 
   test('a code verifies once, a client’s new code replaces its old one, and without a code there is nothing to check', async () => {

@@ -29,6 +29,22 @@ test('another code that cannot be sent soon is no silent wait: the person hears 
   expect((await made.confirmed).proven).toBe(true);
 });
 
+test.each([
+  ['with a dash', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+  ['in full width', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
+  ['in a sentence', (code: string) => `Your code: ${code}.`],
+])('a code that was typed %s is the code', async (_, typed) => {
+  const one = newPerson(world);
+  const problems: unknown[] = [];
+  const made = await one.register({
+    askCode({ problem }) {
+      problems.push(problem);
+      return typed(world.t.codeFor(one.email));
+    },
+  });
+  expect([made.identifier, problems]).toEqual([one.email, [undefined]]);
+});
+
 test('a person for whom no code can be sent any more learns when one can', async () => {
   const one = newPerson(world);
   for (let i = 0; i < 3; i++) {
