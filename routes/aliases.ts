@@ -1,5 +1,5 @@
 import { badRequest } from '../lib/base/error.ts';
-import { normalHandle } from '../lib/identity/identifier.ts';
+import { EXPECTED, normalHandle } from '../lib/identity/identifier.ts';
 import { checkAlias } from '../lib/registration/lookup.ts';
 import { AliasAvailability } from './answers/registrations.ts';
 import { aliasText } from './fields.ts';
@@ -19,7 +19,7 @@ export const aliasRoutes = [
     prepare: (query) => ({ alias: query[NAMES.find((name) => !isMissing(query, name)) ?? 'alias'] }),
     async handler({ ctx, input, spendProxy }) {
       const value = normalHandle(input.alias);
-      if (value === undefined) throw badRequest('Invalid alias');
+      if (value === undefined) throw badRequest('Invalid alias', EXPECTED.handle);
       return json(await checkAlias(ctx, { channel: 'handle', value, key: `handle:${value}` }, spendProxy));
     },
   }),

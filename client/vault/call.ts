@@ -43,6 +43,17 @@ const HELD_MS = 90_000;
 /** The calls of one vault. */
 export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.fetch }: VaultEndpoint): Call {
   const common: Record<string, string> = { ...(app ? { 'x-vault-app': app } : {}) };
+  const { origin } = new URL(url);
+  let isWarned = false;
+  /** A vault says which app it took a request for. */
+  const read = (response: Response) => {
+    const taken = response.headers.get('x-vault-app');
+    if (app && taken && taken !== app && !isWarned) {
+      isWarned = true;
+      console.warn(`vault: ${origin} does not know the app "${app}" (APPS): its events belong to "${taken}"`);
+    }
+    return readAnswer(response, origin);
+  };
   return async (name, input, { signal, language, idempotencyKey } = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const isGet = method === 'GET';
@@ -65,8 +76,8 @@ export function createCall({ url, app, operatorSecret, fetch: ask = globalThis.f
       signal?.throwIfAborted();
       const failed = await ask
         .call(undefined, target, { method, headers, ...body, signal: either(AbortSignal.timeout(ANSWER_MS), signal) })
-        .then(readAnswer)
-        .catch((cause) => ({ error: fault('unreachable', { cause }), isPassing: true }));
+        .then(read)
+        .catch((cause) => ({ error: fault('unreachable', { cause, hint: silence(origin) }), isPassing: true }));
       if (!('error' in failed)) return failed.answer as AnswerOf<typeof name>;
       const { error, isPassing } = failed;
       const waitMs = (error.retryAfter ?? 0) * 1000;
@@ -100,7 +111,7 @@ type Said = Partial<Record<'hint' | 'reason' | 'limit', string> & Record<'error'
 type Outcome = { readonly answer: unknown } | { readonly error: VaultClientError; readonly isPassing: boolean };
 
 /** Rejects where the connection breaks in the middle of the body. */
-async function readAnswer(response: Response): Promise<Outcome> {
+async function readAnswer(response: Response, origin: string): Promise<Outcome> {
   const { status, headers, ok } = response;
   const said = parseJson(await response.text());
   const isJson = typeof said === 'object' && said !== null;
@@ -115,7 +126,14 @@ async function readAnswer(response: Response): Promise<Outcome> {
   // no word comes from a proxy on the way.
   if (isJson && (typeof error === 'object' || isFine === false)) return { answer: said };
   const isAway = status === 429 || status > 501;
-  return { error: fault(isAway ? 'unreachable' : 'unexpected_answer', { status, retryAfter }), isPassing: isAway };
+  const fallen = isAway
+    ? fault('unreachable', { status, retryAfter, hint: silence(origin) })
+    : fault('unexpected_answer', { status, hint: `What answers at ${origin} is no vault.` });
+  return { error: fallen, isPassing: isAway };
+}
+
+function silence(origin: string): string {
+  return `No answer from ${origin}. Try again.`;
 }
 
 /** Whether the same request can succeed in a moment. A code that was not delivered counts, so it is not sent again. */

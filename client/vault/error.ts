@@ -9,9 +9,8 @@ const HINTS = {
   passkeys_unavailable:
     'No passkeys here. Open the page over https, in the browser itself, in no frame of another site.',
   passkey_refused:
-    'The person refused, waited too long, or has no such passkey here. Ask again, or with restart if it is lost.',
+    'The person refused, waited too long, or lost the passkey. Ask again, or with restart if it is lost.',
   passkey_unsupported: 'This device cannot make ES256 passkeys with a PIN or biometrics.',
-  rp_id_refused: "The browser refuses this page the vault's RP ID. See RP_IDS and RELATED_ORIGINS.",
   not_offered: 'This vault does not offer it.',
   not_confirmed_yet: 'It is on its way. Look again later.',
   registration_failed: 'The chain refused it. Register again.',
@@ -20,7 +19,7 @@ const HINTS = {
 } as const;
 
 /** A word for what the client itself finds wrong. */
-export type ClientFault = keyof typeof HINTS | 'not_registered' | 'operation_refused';
+export type ClientFault = keyof typeof HINTS | 'rp_id_refused' | 'not_registered' | 'operation_refused';
 
 /** What the vault said beside its word. */
 export interface ErrorParts {

@@ -1,11 +1,12 @@
 import type { AskNode } from '../payment-node.ts';
 import type { PaymentOrder, PaymentReceipt, PaymentVerdict } from '../payments.ts';
+import { demandUrl, subjectOf } from './arguments.ts';
 import { type CallOptions, createCall, type VaultEndpoint } from './call.ts';
 import { loadPart } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
 import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
 import { type Keeper, nameOf, openMemory, type Progress, type Subject } from './progress.ts';
-import { type RegisterOptions, register, subjectOf } from './register.ts';
+import { type RegisterOptions, register } from './register.ts';
 import type { SignedIn, SignInOptions } from './sign-in.ts';
 import type { Registration } from './submit.ts';
 import { createVaultInfo } from './vault-info.ts';
@@ -31,9 +32,10 @@ export interface ClientOptions extends VaultEndpoint {
 /** A client of one vault. All its calls throw `VaultClientError`. */
 export type VaultClient = ReturnType<typeof createClient>;
 
-/** Makes a client. Nothing is asked before the first call. */
+/** Makes a client. Nothing is asked before the first call. Throws a `TypeError` for a malformed `url`. */
 export function createClient(options: ClientOptions) {
   const { url, storage } = options;
+  demandUrl(url);
   const call = createCall(options);
   const info = createVaultInfo(call);
   const memory = openMemory(url, storage);
@@ -93,10 +95,11 @@ export function createClient(options: ClientOptions) {
     returned,
     /** Whether an order was paid: by your own node, else by the vault's word. */
     verifyPayment: async (
-      { userOpHash, txHash, account }: PaymentReceipt,
+      given: PaymentReceipt,
       order: PaymentOrder,
       node?: string | URL | AskNode,
     ): Promise<PaymentVerdict> => {
+      const { userOpHash, txHash, account } = given ?? ({} as PaymentReceipt);
       const receipt = { userOpHash, txHash, account };
       if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node);
       return call('GET /pay/verify', { ...order, ...receipt });

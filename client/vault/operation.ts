@@ -85,7 +85,7 @@ async function settle(run: RegistrationRun, registering: Registering): Promise<s
   } catch (error) {
     // An estimate is refused also where the earlier operation was mined meanwhile.
     const settled = earlier && error instanceof RefusedError && (await awaitOperation(run, address, earlier, DOUBT_MS));
-    return settled || refuse(error, signal);
+    return settled || refuse(error, signal, (await run.info()).status.rpId);
   }
 }
 
@@ -172,10 +172,10 @@ async function rpc({ call, signal }: RegistrationRun, method: string, params: re
 }
 
 /** Throws the client's own error for what the bundler, the fee's bound or the person refused; any other as it is. */
-function refuse(error: unknown, signal: AbortSignal | undefined): never {
+function refuse(error: unknown, signal: AbortSignal | undefined, rpId: string): never {
   const refused = (hint: string, reason: string) => fault('operation_refused', { hint, reason, cause: error });
   if (error instanceof RefusedError) throw refused(error.message, error.kind);
   if (error instanceof FeeBoundError) throw refused(error.message, 'fee');
   if (error instanceof NoAccountError) throw refused('The account has another passkey.', 'no_account');
-  return refusedBy(signal)(error);
+  return refusedBy(signal, rpId)(error);
 }

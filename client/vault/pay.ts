@@ -1,3 +1,4 @@
+import { demandMembers, TERMS } from '../order-members.ts';
 import { utf8 } from '../wallet/abi.ts';
 import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
 import { fault, parseJson, VaultClientError } from './error.ts';
@@ -63,10 +64,11 @@ interface Shown {
 }
 
 /**
- * Shows an order to the person; call it from a click. Rejects with the page's word, such as `cancelled`, or with
- * `not_paid_yet`.
+ * Shows an order to the person; call it from a click. Rejects with the page's word, such as `cancelled`, with
+ * `not_paid_yet`, or with a `TypeError` that names the member of the order that is missing or wrong.
  */
 export async function pay(url: string, info: VaultInfo, order: PayOrder, { via, returnUrl, payer }: PayOptions = {}) {
+  demandMembers(order, { ...TERMS, total: [isTotal, '{ currency: "USD", value: "1.25" }'] });
   const { id, total, ...data } = order;
   const { label = data.label ?? id, currency, value } = total;
   const sheet: Shown = { id, data, total: { label, amount: { currency, value } } };
@@ -90,6 +92,11 @@ export async function pay(url: string, info: VaultInfo, order: PayOrder, { via, 
   if (popup) return byPopup(origin, popup, shown());
   if (via === 'popup') throw fault('payment_blocked');
   return byLink(origin, await shown(), returnUrl);
+}
+
+function isTotal(total: unknown): boolean {
+  const { currency, value } = (total ?? {}) as Partial<PayOrder['total']>;
+  return typeof currency === 'string' && typeof value === 'string';
 }
 
 /** Undefined where the browser has no payment handlers, and something else can be tried. */

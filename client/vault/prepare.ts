@@ -1,6 +1,7 @@
 import { keccak256 } from '../keccak.ts';
 import { fromBase64url, type Hex } from '../wallet/bytes.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
+import { demandHandle, demandPlace } from './arguments.ts';
 import { type Call, newKey } from './call.ts';
 import { prove } from './code.ts';
 import { fault, loadPart } from './error.ts';
@@ -26,13 +27,18 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     const { status, contracts } = await info();
     const { didRegistry, accountFactory2, chainId, registrar } = contracts;
     if (!didRegistry) throw fault('not_offered');
-    const isProven = () => !askCode || isAttested(progress());
+    const { rpId } = status;
+    const isHandle = channel === 'handle';
+    if (!passkey) {
+      await demandPlace(call, rpId, signal);
+      if (isHandle) await demandHandle(call, identifier, signal);
+    }
+    const isProven = () => isHandle || isAttested(progress());
     if (askCode && !isProven()) {
       await step('code');
       await prove(run, askCode);
       continue;
     }
-    const { rpId } = status;
     if (!passkey) {
       await step('passkey');
       if (progress().passkey) continue;
@@ -45,7 +51,6 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     const { address } = await call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal });
     const did = `did:pkh:eip155:${chainId}:${address}`;
     const subject = { identifier: attestation?.identifier ?? identifier, channel };
-    const isHandle = channel === 'handle';
     const aliasHash = isHandle
       ? (await call('GET /api/aliases/check', { alias: identifier }, { signal })).aliasHash
       : NO_HASH;

@@ -1,8 +1,9 @@
+import { subjectOf } from './arguments.ts';
 import { IN_USE, until } from './call.ts';
 import { fault, isPassing, VaultClientError } from './error.ts';
 import { canRegister } from './passkeys.ts';
 import { prepare } from './prepare.ts';
-import type { Progress, Subject } from './progress.ts';
+import type { Progress } from './progress.ts';
 import type { Proving, RegisterStep, Registrar, RegistrationRun } from './registration-run.ts';
 import { type Registration, submit } from './submit.ts';
 
@@ -71,17 +72,4 @@ export async function register(registrar: Registrar, options: RegisterOptions): 
 function isRefusal(error: unknown): error is VaultClientError {
   if (!(error instanceof VaultClientError) || error.error === 'unexpected_answer' || isPassing(error)) return false;
   return error.status >= 400 && error.error !== IN_USE;
-}
-
-/** The subject of the registration. Throws `cancelled` if the person left it out. */
-export function subjectOf(options: RegisterSubject): Subject {
-  const { email, phone, handle } = options as {
-    readonly email?: string;
-    readonly phone?: string;
-    readonly handle?: string;
-  };
-  const channel = 'email' in options ? 'email' : 'phone' in options ? 'sms' : 'handle';
-  const identifier = (email ?? phone ?? handle)?.trim();
-  if (!identifier) throw fault('cancelled');
-  return { identifier, channel };
 }

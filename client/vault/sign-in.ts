@@ -4,6 +4,7 @@ import { keysOf } from '../wallet/assertion-keys.ts';
 import { rawSignature } from '../wallet/der.ts';
 import { type ProofParts, proofOf } from '../wallet/proof.ts';
 import type { PublicKey } from '../wallet/recover.ts';
+import { demandPlace } from './arguments.ts';
 import type { Call } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import { hasPasskeys, signWith } from './passkeys.ts';
@@ -11,6 +12,9 @@ import type { VaultInfo } from './vault-info.ts';
 import type { DidRecord } from './wire.ts';
 
 const NOT_REGISTERED = 'The vault knows no registration of this passkey. Register first.';
+
+const NONE_HERE =
+  'The person refused, waited too long, or has no passkey of this vault here. Ask again, or let them register.';
 
 /** How somebody signs in. */
 export interface SignInOptions {
@@ -44,8 +48,9 @@ export async function signIn(
 ): Promise<SignedIn> {
   if (!hasPasskeys()) throw fault('passkeys_unavailable');
   const asked = rpId ?? (await info()).status.rpId;
+  await demandPlace(call, asked, signal);
   const ids = credentialId === undefined ? [] : [credentialId];
-  const assertion = await signWith(asked, challengeOf(challenge), ids, { signal, mediation });
+  const assertion = await signWith(asked, challengeOf(challenge), ids, { signal, mediation }, NONE_HERE);
   const keys = await keysOf(assertion, { rawSignature });
   const rows = await Promise.all(keys.map((key) => rowOf(call, assertion.credentialId, key, signal)));
   const found = rows.find((row) => row?.proven);

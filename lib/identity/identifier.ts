@@ -27,7 +27,7 @@ const NO_LOCAL_DOMAINS: IdentifierSettings = { emailLocalDomains: [] };
 export const ANY_DOMAIN: IdentifierSettings = { emailLocalDomains: 'any' };
 
 /** What each channel expects, for people who wrote something else. */
-const EXPECTED: Readonly<Record<Channel, string>> = {
+export const EXPECTED: Readonly<Record<Channel, string>> = {
   email: 'Expected an email address such as name@example.com.',
   sms: 'Expected a phone number with + and its country code, such as +49 151 23456789.',
   handle: 'Expected 1 to 64 of a-z, 0-9, dot, underscore and hyphen, with a letter or digit at both ends.',

@@ -24,6 +24,8 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 interface Sending {
   readonly isHead: boolean;
   readonly isShared: boolean;
+  /** The app that a request which names one was taken for. */
+  readonly app?: string | undefined;
 }
 
 /** Turns a reply into the response. */
@@ -36,13 +38,14 @@ export function createRespond({ baseUrl }: Pick<Config, 'baseUrl'>): Respond {
   if (baseUrl.startsWith('https:')) common.set('strict-transport-security', STRICT_TRANSPORT);
   const closed = new Headers(common);
   closed.delete('access-control-allow-origin');
-  return ({ status, headers: own, body }, requestId, { isHead, isShared }) => {
+  return ({ status, headers: own, body }, requestId, { isHead, isShared, app }) => {
     const init = { status, headers: isShared ? common : closed };
     // Workers compress a body again although its headers say it is compressed, unless `encodeBody` is `manual`.
     const sent = 'content-encoding' in own ? { ...init, encodeBody: 'manual' } : init;
     const response = new Response(isHead ? null : body, sent);
     const { headers } = response;
     headers.set('x-request-id', requestId);
+    if (app !== undefined) headers.set('x-vault-app', app);
     for (const name in own) headers.set(name, own[name] as string);
     if (body === null) headers.delete('content-type');
     if (isHead) describeBody(headers, body);
@@ -61,7 +64,7 @@ function describeBody(headers: Headers, body: Reply['body']): void {
 const STRICT_TRANSPORT = 'max-age=31536000';
 
 /** What a page of another origin may read, and send. */
-const EXPOSED = 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, idempotent-replayed';
+const EXPOSED = 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, x-vault-app, idempotent-replayed';
 const SENDABLE = 'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-vault-app';
 
 /** The headers every response carries; a reply's own replace them. */

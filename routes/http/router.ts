@@ -81,7 +81,9 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
-    return respond(reply, requestId, { isHead: request.method === 'HEAD', isShared: isShared(pathOf(request.url)) });
+    const app = request.headers.has('x-vault-app') ? appOf(ctx.config.apps, request) : undefined;
+    const isHead = request.method === 'HEAD';
+    return respond(reply, requestId, { isHead, isShared: isShared(pathOf(request.url)), app });
   };
 }
 

@@ -115,7 +115,7 @@ describe('what never happened', () => {
     [{ amount: '1.25' }, /^order\.amount is "1\.25"; .* such as "1250000" for 1\.25 USDC$/],
     [{ amount: 1250000 }, /^order\.amount is the number 1250000/],
     [{ chainId: 0.5 }, /^order\.chainId is the number 0\.5/],
-    [{ chainId: '84532' }, "order.chainId is \"84532\"; expected the chain's number, such as 84532"],
+    [{ chainId: '84532' }, 'order.chainId is "84532"; expected the chain\'s number, such as 84532'],
   ])("an order that is none is the shop's own fault, and the error names what is wrong: %p", async (wrong, message) => {
     const receipt = { userOpHash: Hex.random(32), txHash: Hex.random(32), account: PAYEE };
     const asked = verify(receipt, { ...orderOf(), ...wrong } as PaymentOrder);

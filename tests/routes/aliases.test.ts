@@ -26,11 +26,12 @@ describe('GET /api/aliases/check', () => {
   });
 
   test.each([
-    ['Missing query parameters: alias', {}],
-    ['Invalid alias', { alias: '.alice' }],
-    ['Invalid alias', { alias: 'a'.repeat(65) }],
-  ])('400 %s', async (error, query) => {
+    ['Missing query parameters: alias', {}, undefined],
+    ['Invalid alias', { alias: '.alice' }, /^Expected 1 to 64 of a-z, 0-9, dot, underscore and hyphen, /],
+    ['Invalid alias', { alias: 'a'.repeat(65) }, /^Expected 1 to 64 of/],
+  ])('400 %s', async (error, query, hint) => {
     const reply = await t.call('GET /api/aliases/check', query);
-    expect([reply.status, reply.body]).toEqual([400, { error }]);
+    const said = hint && { hint: expect.stringMatching(hint) };
+    expect([reply.status, reply.body]).toEqual([400, { error, ...said }]);
   });
 });
