@@ -1,22 +1,13 @@
 // deno run -A examples/deno.ts: the vault in Deno.
-import { readFile } from 'node:fs/promises';
 import { createClient } from '@libsql/client';
-import { type Assets, createVault } from 'vault';
-
-/** What the vault serves as it is, from the package's folder. */
-const folder = new URL('assets/', import.meta.resolve('vault'));
-const assets: Assets = {
-  async fetch({ url }) {
-    const file = await readFile(new URL(`.${new URL(url).pathname}`, folder)).catch(() => undefined);
-    return file ? new Response(new Uint8Array(file)) : new Response(null, { status: 404 });
-  },
-};
+import { createVault } from 'vault';
+import { packageAssets } from 'vault/node';
 
 const database = createClient({ url: Deno.env.get('DATABASE_URL') ?? 'file:vault.db', concurrency: 1 });
 const vault = createVault({
   vars: Deno.env.toObject(),
   database,
-  assets,
+  assets: packageAssets(),
   log: (entry) => console.log(JSON.stringify(entry)),
 });
 

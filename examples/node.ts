@@ -1,17 +1,8 @@
 // node examples/node.ts (Node 22.18 or later runs TypeScript as it is): the vault in a Node server, by way of srvx.
-import { readFile } from 'node:fs/promises';
 import { createClient } from '@libsql/client';
 import { serve } from 'srvx';
-import { type Assets, createVault, type Env } from 'vault';
-
-/** What the vault serves as it is, from the package's folder. */
-const folder = new URL('assets/', import.meta.resolve('vault'));
-const assets: Assets = {
-  async fetch({ url }) {
-    const file = await readFile(new URL(`.${new URL(url).pathname}`, folder)).catch(() => undefined);
-    return file ? new Response(new Uint8Array(file)) : new Response(null, { status: 404 });
-  },
-};
+import { createVault, type Env } from 'vault';
+import { packageAssets } from 'vault/node';
 
 /** For EMAIL_PROVIDER=smtp, by way of nodemailer. A server on another machine must encrypt, else it gets no mail. */
 async function createMailer(url: string): Promise<Env['mail']> {
@@ -35,7 +26,7 @@ const smtpUrl = process.env['SMTP_URL'];
 const vault = createVault({
   vars: process.env,
   database,
-  assets,
+  assets: packageAssets(),
   mail: smtpUrl === undefined ? undefined : await createMailer(smtpUrl),
   log: (entry) => console.log(JSON.stringify(entry)),
 });

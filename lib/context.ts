@@ -16,7 +16,7 @@ import { createRegistryCode, type RegistryCode } from './chain/registry-code.ts'
 import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
-import { type Config, readConfig } from './config/config.ts';
+import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { describeSettings, type SettingView } from './config/describe.ts';
 import { createClocks, uncompared } from './db/clocks.ts';
 import type { Database } from './db/database.ts';
@@ -24,6 +24,7 @@ import { createLeases } from './db/leases.ts';
 import { isServer } from './db/read-batches.ts';
 import { createStore, type OwnedStore } from './db/store.ts';
 import { createEmailSender, type EmailSender } from './delivery/email.ts';
+import { chosenProvider, DELIVERY_CHANNELS, namesBut } from './delivery/providers.ts';
 import { createSmsProvider, type SmsProvider } from './delivery/sms.ts';
 import { createDoctor, type Doctor } from './doctor/service.ts';
 import type { Begun, Env } from './env.ts';
@@ -121,10 +122,14 @@ type Waiting =
 /** The parts that isolated requests share. */
 type Lasting = Omit<Context, Waiting> & { readonly fetch: Fetch };
 
-/** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
+/**
+ * Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting, and those that
+ * print codes where the host gave no log.
+ */
 export function createContext(env: Env, { config = readConfig(env.vars), isPrepared = false }: Begun = {}): Context {
   const { clock = systemClock, random = systemRandom, trustClientIpHeader = false, isolatesRequests = false } = env;
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  demandLog(config, env);
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const shared = createShared(config, isPrepared, env.database.damage);
   const files = createFiles(env.assets);
@@ -161,6 +166,18 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const connect = (): Context => ({ ...lasting, ...createWaiting(lasting, shared, env.database, owner) });
   const context = connect();
   return context;
+}
+
+/** Codes that are printed would go nowhere. */
+function demandLog(config: Config, { log }: Env): void {
+  if (log) return;
+  const faults = DELIVERY_CHANNELS.flatMap((channel) => {
+    const provider = chosenProvider(channel, config);
+    if (!provider?.prints) return [];
+    const remedy = `give createVault a log, such as console.log, or set ${namesBut(provider, channel)}`;
+    return [{ name: channel.setting, problem: 'must not be log where createVault has no log', remedy }];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /** Makes the parts in which one caller may wait for another; `owner` names the process in leases. */

@@ -19,7 +19,7 @@ export interface Env {
   readonly database: Database;
   /** Sends mail over SMTP; required when `EMAIL_PROVIDER` is `smtp`. */
   readonly mail?: Mailer | undefined;
-  /** The static files (`docs/embedding.md`); without it their paths answer 404. */
+  /** The static files, such as `packageAssets()` of `vault/node`; without it their paths answer 404. */
   readonly assets?: Assets | undefined;
   /** The files that settings such as `BRAND_LOGO` and `REFUSED_MAIL_DOMAINS_FILE` name; required where they are set. */
   readonly operatorFiles?: OperatorFiles | undefined;
@@ -45,7 +45,7 @@ export interface Env {
   readonly process?: (() => ProcessState) | undefined;
   /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
   readonly doctor?: OpenHost | undefined;
-  /** The log sink; entries are already masked. Default: none. */
+  /** The log sink, such as `console.log`; entries are already masked. Without it no provider may be `log`. */
   readonly log?: Log;
 }
 

@@ -1,7 +1,6 @@
 /** The words and the brand of a page, by language and app. */
 
 import type { Catalogue } from '../client/catalogue.ts';
-import { VaultError } from '../lib/base/error.ts';
 import { parseJson } from '../lib/base/json.ts';
 import type { Brand } from '../lib/brand/brands.ts';
 import type { Context } from '../lib/context.ts';
@@ -12,7 +11,7 @@ import { PageWords } from './answers/pages.ts';
 import { pageApp, pageLanguage } from './fields.ts';
 import { optional } from './http/fields.ts';
 import { get, type Route } from './http/route.ts';
-import { fileReply } from './http/static-file.ts';
+import { fileReply, noFiles } from './http/static-file.ts';
 
 const HEADERS = {
   'content-type': 'application/json',
@@ -79,6 +78,6 @@ async function makeFile(ctx: Context, brand: Brand, { page, lang, app }: Wanted)
 /** Throws 404 `not_found` where the host has no files. */
 async function readPageWords({ files }: Context, language: string, page: ServedPage): Promise<Catalogue> {
   const file = await files(`/words/${language}/${page}.json`);
-  if (!file) throw new VaultError('not_found');
+  if (!file) throw noFiles();
   return parseJson(new TextDecoder().decode(file.bytes)) as Catalogue;
 }

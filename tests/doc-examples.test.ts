@@ -11,11 +11,13 @@ import { readConfig } from '../lib/config/config.ts';
 import { createWords } from '../lib/words/words.ts';
 import { createVault } from '../routes/index.ts';
 import { createPasskey } from '../scripts/dev-stack/passkey.ts';
+import { testAssets } from './support/assets.ts';
 import { type ClientWorld, on, startClientWorld } from './support/client-world.ts';
 import { temporaryFolder } from './support/databases.ts';
 import { outputUntil } from './support/output.ts';
 import { runProgram } from './support/run.ts';
 import { newSigner } from './support/ucan.ts';
+import { until } from './support/until.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './support/vault.ts';
 
 // Examples of the documents, as they stand, that have no test of their own; and which test runs each of the others.
@@ -72,7 +74,8 @@ describe('README.md', () => {
   });
 
   test('embed it', async () => {
-    const vars = { VAULT_SECRET, EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' };
+    const vars = { VAULT_SECRET };
+    const printed: Record<string, unknown>[] = [];
     let serve: ((request: Request, server: object) => Promise<Response>) | undefined;
     let working: unknown;
     const code = block('README.md', 'ts', 'createVault').replace(
@@ -84,6 +87,8 @@ describe('README.md', () => {
       {
         createClient: openDatabase,
         createVault,
+        packageAssets: () => testAssets,
+        console: { log: (entry: Record<string, unknown>) => printed.push(entry) },
         process: { env: vars },
         Bun: { serve: (options: { fetch: typeof serve }) => (serve = options.fetch) },
         setInterval: (work: () => unknown) => {
@@ -92,10 +97,15 @@ describe('README.md', () => {
       },
       ['vault'],
     );
-    const response = await serve?.(new Request('http://localhost:8787/readyz'), {
-      requestIP: () => ({ address: '127.0.0.1' }),
-    });
-    expect(response?.status).toBe(200);
+    const ask = (path: string, init?: RequestInit) =>
+      serve?.(new Request(`http://localhost:8787${path}`, init), { requestIP: () => ({ address: '127.0.0.1' }) });
+    for (const path of ['/readyz', '/register', '/account', '/console', '/client.js', '/openapi.json'])
+      expect([path, (await ask(path))?.status]).toEqual([path, 200]);
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ identifier: 'you@example.com', channel: 'email' });
+    expect((await ask('/api/verify/send', { method: 'POST', headers, body }))?.status).toBe(200);
+    const found = await until('the code is printed', () => printed.find(({ event }) => event === 'code'));
+    expect(found).toMatchObject({ to: 'you@example.com', code: expect.stringMatching(/^\d{6}$/) });
     await expect(working).resolves.toBeUndefined();
     await (vault as { close(): Promise<void> }).close();
   });

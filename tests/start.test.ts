@@ -100,7 +100,7 @@ test('a host that has read the settings and made the tables pays for neither aga
     },
   };
   // Read again, these would be refused.
-  const vault = createVault({ vars: {}, database }, { config, isPrepared: true });
+  const vault = createVault({ vars: {}, database, log: () => undefined }, { config, isPrepared: true });
   const response = await vault.fetch(new Request('http://localhost/api/sessions/status'));
   expect(response.status).toBe(200);
   expect(asked.filter((sql) => /migrations|sqlite_schema/.test(sql))).toEqual([]);

@@ -30,11 +30,19 @@ export function file<P extends string>(
     errors: ['not_found'],
     async handler({ ctx, request }) {
       const found = await ctx.files(asset);
-      if (!found) throw new VaultError('not_found');
+      if (!found) throw noFiles();
       return fileReply(request, found, { 'content-type': type, 'cache-control': 'no-cache', ...headers });
     },
   });
 }
+
+/** The 404 of a file: only a host that gave no `assets` lacks one. */
+export function noFiles(): VaultError {
+  return new VaultError('not_found', { hint: NO_FILES });
+}
+
+const NO_FILES =
+  'This vault was embedded without its files. Give createVault `assets`, such as packageAssets() of vault/node.';
 
 /** The reply with a file; `vary` names what else it depends on besides the encoding. */
 export async function fileReply(

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, '../..');
 
 /**
  * The vault, its client, the enclave's client and the check of payments as modules for any Fetch runtime, their
- * dependencies left outside, with their types.
+ * dependencies left outside, with their types; and for Node, Deno and Bun what reads the files beside them.
  */
 export async function buildPackage(folder: string): Promise<void> {
   for (const entry of ['routes/index.ts', 'client/enclave.ts']) {
@@ -20,24 +20,30 @@ export async function buildPackage(folder: string): Promise<void> {
       sourcemap: 'none',
     });
   }
+  await Bun.build({
+    entrypoints: [join(ROOT, NODE_MODULE)],
+    outdir: folder,
+    naming: 'node.js',
+    target: 'node',
+    format: 'esm',
+  });
   for (const [part, path] of Object.entries(CLIENT_PARTS)) {
     await Bun.write(join(folder, path), await bundleClientPart(part, false));
   }
   for (const name of ['types', 'assets']) await rm(join(folder, name), { recursive: true, force: true });
   await writeAssets(join(folder, 'assets'));
-  await run(
-    process.execPath,
-    'node_modules/typescript/bin/tsc',
-    ...TYPES,
-    '--outDir',
-    join(folder, 'types'),
-    ...MODULES,
-  );
+  const declare = (...given: string[]) =>
+    run(process.execPath, 'node_modules/typescript/bin/tsc', ...TYPES, '--outDir', join(folder, 'types'), ...given);
+  await declare(...MODULES);
+  // What the others may not know of.
+  await declare('--types', 'bun-types', NODE_MODULE);
   await nameModules(join(folder, 'types'));
 }
 
 /** What the package exports: `vault`, `vault/client`, `vault/enclave` and `vault/payments`. */
 const MODULES = ['routes/index.ts', 'client/vault/index.ts', 'client/enclave.ts', 'client/payments.ts'];
+/** And `vault/node`. */
+const NODE_MODULE = 'commands/package-assets.ts';
 
 const TYPES = [
   '--ignoreConfig --declaration --emitDeclarationOnly --allowImportingTsExtensions --skipLibCheck --strict',

@@ -78,6 +78,8 @@ async function measure(events: number): Promise<void> {
     RPC_URL: `http://127.0.0.1:${Number(new TextDecoder().decode(value))}`,
     DID_REGISTRY_ADDRESS: REGISTRY,
     FOLLOWER: 'true',
+    EMAIL_PROVIDER: 'none',
+    SMS_PROVIDER: 'none',
   };
   const vault = createVault({ vars, database });
   const ask = async (path: string) => (await vault.fetch(new Request(`http://vault${path}`))).json();

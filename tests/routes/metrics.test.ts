@@ -30,7 +30,7 @@ function open(vars: Readonly<Record<string, string>>, env: Partial<Env> = {}): V
   const folder = temporaryFolder();
   const database = openSqlite(`${folder.path}/vault.db`);
   const secrets = { VAULT_SECRET, OPERATOR_SECRET: VAULT_SECRET.replace('00', 'ff') };
-  const vault = createVault({ ...env, vars: { ...secrets, ...vars }, database });
+  const vault = createVault({ log: () => undefined, ...env, vars: { ...secrets, ...vars }, database });
   ends.push(async () => {
     await vault.close();
     database.close();

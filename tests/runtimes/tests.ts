@@ -75,6 +75,13 @@ export function addTests(name: string, runtime: () => Runtime): void {
       expect((await call('GET /api/status')).body.enclave).toEqual({ sha256 });
     });
 
+    test('every page and file', async () => {
+      for (const path of ['/', '/register', '/account', '/pay/confirm', '/console', '/client.js', '/openapi.json']) {
+        const response = await fetch(runtime().url + path, { headers: { Accept: 'text/html, */*' } });
+        expect([path, response.status, (await response.text()).length > 500]).toEqual([path, 200, true]);
+      }
+    });
+
     test('the boundary: preflight, HEAD, 404, 405, bad JSON, a body over the cap', async () => {
       expect((await call('OPTIONS /api/sessions')).headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
       expect((await call('HEAD /api/status')).body).toBeUndefined();

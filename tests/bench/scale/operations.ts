@@ -56,7 +56,7 @@ async function operationsOf(path: string): Promise<readonly Taken[]> {
     now: () => systemClock.now() + shift.ms,
     monotonic: () => systemClock.monotonic() + shift.ms,
   };
-  const vault = createVault({ vars, database: timedBy({ monotonic: clock.now }, database), clock });
+  const vault = createVault({ vars, database: timedBy({ monotonic: clock.now }, database), clock, log: () => {} });
   const ask = async (path: string) => {
     const headers = { Authorization: `Bearer ${SECRET}`, Host: 'localhost' };
     const response = await vault.fetch(new Request(`http://localhost${path}`, { headers }));
