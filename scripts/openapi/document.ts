@@ -7,7 +7,8 @@ import type { Route } from '../../routes/http/route.ts';
 import { ROUTES } from '../../routes/index.ts';
 import { ERROR_SCHEMA, EVERYWHERE, errorResponse, errorResponses, errorsByStatus, sharedResponses } from './errors.ts';
 import { exampleAnswer, exampleRequest } from './examples.ts';
-import { familyOf, isBody } from './families.ts';
+import { aboutFamily, familyOf, isBody } from './families.ts';
+import { aboutOperation, operationIdOf } from './operations.ts';
 import { type Json, readSchemas, type Schemas } from './schemas.ts';
 
 /** The whole document. */
@@ -16,8 +17,13 @@ export interface OpenApi extends Json {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> } & Json;
 }
 
-/** Makes the document of the routes there are. */
-export async function openApiDocument(routes: readonly Route[] = ROUTES): Promise<OpenApi> {
+/** The operations that programs call. Pages, their files and what is refused whatever it is asked are none. */
+export const OPERATIONS: readonly Route[] = ROUTES.filter(
+  (route: Route) => familyOf(route) !== 'Pages and files' && Object.keys(route.answers).length > 0,
+);
+
+/** Makes the document of these operations. */
+export async function openApiDocument(routes: readonly Route[] = OPERATIONS): Promise<OpenApi> {
   const schemas = await readSchemas();
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -28,7 +34,7 @@ export async function openApiDocument(routes: readonly Route[] = ROUTES): Promis
     openapi: '3.1.0',
     info: INFO,
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(familyOf))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(familyOf))].map((name) => ({ name, description: aboutFamily(name) })),
     paths,
     components: {
       schemas: { ...schemas.components, Error: ERROR_SCHEMA },
@@ -67,29 +73,28 @@ function operationOf(route: Route, schemas: Schemas): Json {
     ...(method === 'GET' ? queryOf(route, schemas) : []),
     ...headersOf(route),
   ];
+  const responses = responsesOf(route, schemas);
+  const has4xx = Object.keys(responses).some((status) => status.startsWith('4'));
   return {
     operationId: operationIdOf(route),
     summary,
+    description: aboutOperation(route),
     tags: [familyOf(route)],
+    ...(INTERNAL.test(path) ? { 'x-internal': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body === undefined ? {} : { requestBody: bodyOf(route, fields, schemas) }),
     responses: {
-      ...responsesOf(route, schemas),
+      ...responses,
+      // Every operation refuses something, and generators look for a status.
+      ...(has4xx ? {} : { '4XX': { $ref: '#/components/responses/Everywhere' } }),
       default: { $ref: '#/components/responses/Everywhere' },
     },
-    ...(security === undefined ? {} : { security: SECURITY[security] }),
+    security: security === undefined ? [] : SECURITY[security],
   };
 }
 
-/** `POST /api/verify/send` is `postApiVerifySend`. */
-function operationIdOf({ method, path }: Route): string {
-  const words = path
-    .replace(/\W+$/, '')
-    .split(/[^A-Za-z0-9]+/)
-    .filter(Boolean);
-  const name = [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)].join('');
-  return path.length > 1 && path.endsWith('/') ? `${name}Slash` : name;
-}
+/** What the vault's own pages ask for: they come with the vault that serves them. */
+const INTERNAL = /^\/(?:words\/|pass$|authorize\/code$|register\/config$|pay\/.*manifest\.json$)/;
 
 function queryOf(route: Route, schemas: Schemas): readonly Json[] {
   const example = exampleRequest(route);

@@ -3,19 +3,27 @@ import type * as v from 'valibot';
 import type { Body } from '../../routes/http/describe.ts';
 import type { Route } from '../../routes/http/route.ts';
 
-/** The sections in their order, each with the paths of its operations. */
-const FAMILIES: readonly (readonly [name: string, paths: RegExp])[] = [
-  ['Proving an address', /^\/(?:api\/verify\/|pass$)/],
-  ['Sessions', /^\/api\/sessions/],
-  ['DIDs', /^\/api\/(?:dids|aliases)/],
-  ['Accounts and balances', /^\/api\/(?:accounts|balance)/],
-  ['Recoveries', /^\/api\/recoveries/],
-  ['Sign-up for apps', /^\/(?:(?:api\/)?register|authorize)/],
-  ['The bundler', /^\/api\/bundler/],
-  ['The index of the chain', /^\/api\/indexer/],
-  ['Payments', /^\/(?:pay\/|\.well-known\/payment-method)/],
-  ['The console', /^\/v1\/console\//],
-  ['About the vault', /^\//],
+/** The sections in their order, each with the paths of its operations and a line about them. */
+const FAMILIES: readonly (readonly [name: string, paths: RegExp, about: string])[] = [
+  [
+    'Proving an address',
+    /^\/(?:api\/verify\/|pass$)/,
+    'One-time codes by mail and SMS, and the attestation of an address',
+  ],
+  ['Sessions', /^\/api\/sessions/, 'Identifiers that are held for a DID until it is registered'],
+  ['DIDs', /^\/api\/(?:dids|aliases)/, 'Registrations of DIDs, and look-ups by passkey'],
+  ['Accounts and balances', /^\/api\/(?:accounts|balance)/, 'Accounts of passkeys, as the chain has them'],
+  ['Recoveries', /^\/api\/recoveries/, 'New keys for accounts whose owners named this vault their guardian'],
+  [
+    'Sign-up for apps',
+    /^\/(?:(?:api\/)?register|authorize)/,
+    'Codes that the server of an app exchanges for who signed up or in',
+  ],
+  ['The bundler', /^\/api\/bundler/, 'ERC-4337 by JSON-RPC'],
+  ['The index of the chain', /^\/api\/indexer/, 'What the vault has read of the registry and the factory'],
+  ['Payments', /^\/(?:pay\/|\.well-known\/payment-method)/, 'Payments for shops, and the check of one'],
+  ['The console', /^\/v1\/console\//, 'For the operator'],
+  ['About the vault', /^\//, 'What it is, whether it works, and its measurements'],
 ];
 
 /** The sections' names. */
@@ -29,6 +37,11 @@ export function familyOf({ method, path, answers }: Pick<Route, 'method' | 'path
 
 function isFile(answers: Route['answers']): boolean {
   return Object.values(answers).some((one) => isBody(one) && /html|css|script|image|wasm/.test(one.media ?? ''));
+}
+
+/** What a section is about; undefined for a name without one. */
+export function aboutFamily(family: string): string | undefined {
+  return FAMILIES.find(([name]) => name === family)?.[2];
 }
 
 /** Whether an answer is anything but JSON of a schema. */

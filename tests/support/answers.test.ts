@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test';
+import { ROUTES } from '../../routes/index.ts';
 import { openApiDocument } from '../../scripts/openapi/document.ts';
 import { createJudge } from './answers.ts';
 
-const judge = createJudge(await openApiDocument());
+const judge = createJudge(await openApiDocument(ROUTES));
 const TYPE = 'application/json';
 const HASH = `0x${'ab'.repeat(32)}`;
 const AT = '2026-11-22T12:00:00.000Z';

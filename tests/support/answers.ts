@@ -47,7 +47,9 @@ async function readDocument(): Promise<OpenApi> {
   const file = folder && join(folder, 'openapi.json');
   if (file && existsSync(file)) return Bun.file(file).json();
   const { openApiDocument } = await import('../../scripts/openapi/document.ts');
-  const made = await openApiDocument();
+  const { ROUTES } = await import('../../routes/index.ts');
+  // Pages and files, too, which the published one leaves out.
+  const made = await openApiDocument(ROUTES);
   if (file) {
     await Bun.write(`${file}.${process.pid}`, JSON.stringify(made));
     renameSync(`${file}.${process.pid}`, file);

@@ -4,11 +4,25 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERRORS, type ErrorCode } from '../../../lib/base/error.ts';
 import type { Route } from '../../../routes/http/route.ts';
 import { ROUTES } from '../../../routes/index.ts';
-import { openApiDocument, templateOf } from '../../../scripts/openapi/document.ts';
+import { OPERATIONS, openApiDocument, templateOf } from '../../../scripts/openapi/document.ts';
 import { EVERYWHERE, errorsOf } from '../../../scripts/openapi/errors.ts';
+import { NAMED_OPERATIONS } from '../../../scripts/openapi/operations.ts';
+import { toolPath } from '../../../scripts/testing/tools.ts';
+
+const REDOCLY = toolPath('@redocly/openapi-core/lib/index.js');
+
+/** What is used of it. */
+interface Redocly {
+  createConfig(config: { readonly extends: readonly string[] }): Promise<object>;
+  lintFromString(given: {
+    readonly source: string;
+    readonly absoluteRef: string;
+    readonly config: object;
+  }): Promise<readonly { readonly ruleId: string; readonly message: string }[]>;
+}
 
 const document = await openApiDocument();
-const routes: readonly Route[] = ROUTES;
+const routes = OPERATIONS;
 const operations = Object.entries(document.paths).flatMap(([path, byMethod]) =>
   Object.entries(byMethod).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 );
@@ -24,10 +38,38 @@ describe('the description of the API', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual(served.sort());
   });
 
-  test('names each operation once, with a line about it', () => {
+  test('passes the recommended rules of Redocly, without a warning', async () => {
+    const { createConfig, lintFromString } = (await import(REDOCLY)) as Redocly;
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  test('leaves out pages, their files, and what is only refused', () => {
+    for (const path of ['/', '/console', '/client.js', '/icons/vault.svg', '/pay/', '/api/indexer/{path}'])
+      expect([path, document.paths[path]]).toEqual([path, undefined]);
+    expect(operations.length).toBeGreaterThan(80);
+  });
+
+  test('names each operation once, as a person would, with a line and sentences about it', () => {
     const ids = operations.map(({ operation }) => operation['operationId']);
     expect(new Set(ids).size).toBe(ids.length);
     expect(operations.filter(({ operation }) => !operation['summary']).map(({ name }) => name)).toEqual([]);
+    const ofTwo = ['/api/verify/check', '/api/register/token'].map((path) => document.paths[path]?.['post']);
+    expect(ofTwo.map((operation) => operation?.['operationId'])).toEqual(['checkCode', 'exchangeCode']);
+    const wordless = operations.filter(({ operation }) => !/^[A-Z].+\.$/.test(String(operation['description'])));
+    expect(wordless.map(({ name }) => name)).toEqual([]);
+    const known = new Set(operations.map(({ name }) => name));
+    expect(NAMED_OPERATIONS.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('says of each operation who may call it, and what it answers when nothing fails', () => {
+    const without = operations.filter(({ operation }) => operation['security'] === undefined);
+    expect(without.map(({ name }) => name)).toEqual([]);
+    const isGood = ({ operation }: (typeof operations)[number]) =>
+      /"[23]\d\d":/.test(JSON.stringify(operation['responses']));
+    expect(operations.filter((one) => !isGood(one)).map(({ name }) => name)).toEqual([]);
   });
 
   test('leads nowhere that there is nothing', () => {
@@ -101,7 +143,8 @@ describe('the description of the API', () => {
   });
 
   test('names every error that there is, but those of JSON-RPC', () => {
-    const named = new Set<ErrorCode>([...EVERYWHERE, ...routes.flatMap(errorsOf)]);
+    const served: readonly Route[] = ROUTES;
+    const named = new Set<ErrorCode>([...EVERYWHERE, ...served.flatMap(errorsOf)]);
     const missing = (Object.keys(ERRORS) as ErrorCode[]).filter((word) => !named.has(word));
     expect(missing.sort()).toEqual([...IN_JSON_RPC].sort());
   });

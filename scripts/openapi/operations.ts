@@ -1,0 +1,217 @@
+// What each operation is called in the description of the API, and what it does, in the words of docs/http.md.
+import type { Route } from '../../routes/http/route.ts';
+
+type Named = readonly [id: string, about: string];
+
+const WORDS = 'For that page of the vault alone; its form may change with the page.';
+const ONE_PAGE = 'The newest first, page by page.';
+
+/** The name and the meaning of an operation, by method and path. */
+const OPERATIONS: Readonly<Record<string, Named>> = {
+  'GET /api/status': [
+    'getStatus',
+    'Asks for nothing. `rpId` is the RP ID for new passkeys, `relays` whether the vault registers DIDs itself.',
+  ],
+  'GET /openapi.json': ['getOpenApi', 'Pages and files of the vault are not in it; docs/http.md lists them.'],
+  'GET /api/client': [
+    'getClient',
+    'The address that limits count, and whether a proxy named it. For operators behind a proxy.',
+  ],
+  'GET /api/contracts': ['getContracts', 'Null stands for a contract that the vault does not use.'],
+  'POST /api/sessions': [
+    'openSession',
+    'Holds the identifier for a day, or for good once a DID is recorded for it. Of a handle the chain decides.',
+  ],
+  'GET /api/sessions/status': ['getSessionStatus', 'What the limit of registrations per address counts.'],
+  'GET /api/sessions/check': [
+    'checkIdentifier',
+    'A handle is taken by a session, a registration or an alias on-chain; an address once a DID is recorded for it.',
+  ],
+  'POST /api/verify/send': [
+    'sendCode',
+    'Mails or texts six digits that live 90 seconds and allow 5 checks. `challenge` of the answer is this code alone: send it with the check. `bind: true` lets only checks with it count. `pass` is the fragment of the link in an earlier mail: such a send has limits of its own. `purpose` says what the code is for.',
+  ],
+  'POST /api/verify/check': [
+    'checkCode',
+    'The right code gives an attestation, good for 5 minutes and one use. A wrong one is 200 with `verified: false`. Send the `challenge` of the send: the check is then judged against that code, from anywhere. Without it only the client that asked for the code checks it.',
+  ],
+  'GET /api/verify/status': ['getVerification', 'Whether somebody proved the address by a code, and when last.'],
+  'POST /api/dids': [
+    'registerDid',
+    'With `txHash` records a DID that the client has registered; without it the vault registers it on-chain, for the account of the key. `attestation` proves the address, `proof` is the signature of the passkey. 200 once the DID is in a block, 202 after 20 seconds: look it up until it is confirmed.',
+  ],
+  'POST /api/dids/release': [
+    'releaseAddress',
+    'The holder of an address, by a touch of its passkey, lets the DID that claims the address have it at once.',
+  ],
+  'GET /api/dids/lookup': [
+    'lookUpDid',
+    'Never shows the identifier. Send the key where you know it: a credential id alone can be claimed by a stranger, and the answer then says `ambiguous`. Only `proven: true` says that the passkey holds the DID.',
+  ],
+  'GET /api/aliases/check': [
+    'checkAlias',
+    'Reserved names, and those that look like them, are not available. `aliasHash` is what the registry knows.',
+  ],
+  'GET /api/accounts/predict': [
+    'predictAccount',
+    'The account of a P-256 key has this address before it exists. `kind` 2 takes several keys; 1 is the default.',
+  ],
+  'GET /api/accounts/state': [
+    'getAccount',
+    'Read from the chain at each request. Zeros and false where there is no account.',
+  ],
+  'GET /api/accounts/joins': [
+    'readJoin',
+    'The key that the other device has left; null until then. The mailbox closes after 10 minutes.',
+  ],
+  'POST /api/accounts/joins': [
+    'openJoin',
+    'The same request again changes nothing. Nothing here says that a key is good: the people compare a code on both screens.',
+  ],
+  'POST /api/accounts/joins/keys': ['leaveKey', 'The first key that is left there stays.'],
+  'POST /api/recoveries/commitments': [
+    'makeCommitment',
+    'The commitment says nothing of the account or the address to whoever reads the chain.',
+  ],
+  'POST /api/recoveries/accounts': [
+    'listRecoverableAccounts',
+    'Up to 10, as far as this vault knows them. The attestation is not spent.',
+  ],
+  'POST /api/recoveries': [
+    'startRecovery',
+    'The guardian proposes the key; the owners can veto it until the delay is over. Spends the attestation, which is of a code for `recovery`.',
+  ],
+  'GET /api/recoveries/status': ['getRecovery', 'The newest one, or null.'],
+  'POST /api/recoveries/cancellations': [
+    'cancelRecoveries',
+    'For who has the address and no key. Spends the attestation.',
+  ],
+  'POST /api/recoveries/vetoes': [
+    'vetoRecovery',
+    'The vault sends the veto and pays for it. `signature` is what `vetoRecovery` of the account takes.',
+  ],
+  'POST /api/recoveries/contacts': [
+    'setRecoveryContact',
+    'By a key of the account. Without `attestation` the contact is removed.',
+  ],
+  'GET /api/balance': ['getBalance', 'In the smallest unit, and `formatted` with the decimal point.'],
+  'POST /api/bundler': [
+    'callBundler',
+    'ERC-4337 methods, and the sponsor of user operations. One call or a batch of up to 10.',
+  ],
+  'GET /api/indexer/aliases': ['getIndexedAlias', 'As far as the vault has read the registry.'],
+  'GET /api/indexer/dids': ['getIndexedDid', 'As far as the vault has read the registry.'],
+  'GET /api/indexer/accounts': ['getIndexedAccount', 'As far as the vault has read the factory.'],
+  'GET /api/indexer/stats': ['getIndexStatistics', 'Counted up to the last block that was read.'],
+  'GET /api/indexer/health': ['getIndexHealth', 'False while the vault is behind the chain, or does not follow it.'],
+  'GET /words/pass.json': ['getPassWords', WORDS],
+  'GET /words/register.json': ['getRegisterWords', WORDS],
+  'GET /words/pay.json': ['getPayWords', WORDS],
+  'GET /words/account.json': ['getAccountWords', WORDS],
+  'GET /words/landing.json': ['getLandingWords', WORDS],
+  'POST /pass': [
+    'usePass',
+    'The form of the page that a mail links to. Opening the link changes nothing: the button does.',
+  ],
+  'GET /pay/method-manifest.json': [
+    'getPaymentMethodManifest',
+    'What a browser reads behind the payment method identifier `/pay`.',
+  ],
+  'GET /pay/payment-method.json': ['getPaymentMethod', 'The same for readers of `default_applications`.'],
+  'GET /pay/manifest.json': ['getPaymentApp', 'Name, icons and worker of the payment handler.'],
+  'GET /pay/config': [
+    'getPayConfig',
+    'Chain, contracts and bounds of fees, for whoever builds a user operation as the pages do.',
+  ],
+  'GET /pay/token': ['getToken', 'The symbol of a token that is not listed is its own claim.'],
+  'GET /pay/fees': ['getFees', 'Enough for six full blocks, or what the bundler asks where that is more.'],
+  'GET /pay/outcome': [
+    'getPaymentOutcome',
+    'By the evidence of blocks alone: whether the nonce is spent, by which operation, and whether that moved what was asked for. Ask again from `next`.',
+  ],
+  'GET /pay/verify': [
+    'verifyPayment',
+    'For the server of a shop: `to`, `token`, `amount` and `chainId` are of its own order, `userOpHash`, `txHash` and `account` of the receipt. Hand over when `status` is `paid` and `final` is true.',
+  ],
+  'POST /authorize/code': [
+    'makeAuthorizationCode',
+    'For the page of `/register`. With `fresh: true` a nonce for the passkey to sign; else a code for the app of the link in `request`, by a signature over it or by the attestation of a registration just made.',
+  ],
+  'GET /register/config': ['getRegisterConfig', 'For the page of `/register`.'],
+  'POST /api/register/token': [
+    'exchangeCode',
+    'For the server of an app: `code` of the redirect, once, with the `code_verifier` of the link (PKCE, RFC 7636). The answer says which DID and which addresses were proven.',
+  ],
+  'GET /.well-known/did.json': ['getDidDocument', 'Of the did:web that signs attestations and tokens.'],
+  'GET /.well-known/payment-method-manifest': ['findPaymentMethod', 'A payment method identifier, too.'],
+  'GET /.well-known/webauthn': ['getRelatedOrigins', 'What browsers read for related origin requests of WebAuthn.'],
+  'GET /healthz': ['isAlive', 'For the supervisor of the process. Asks nothing else.'],
+  'GET /readyz': ['isReady', 'For a load balancer. 503 while the database is away or the vault stops.'],
+  'POST /v1/console/token': ['issueStreamToken', 'A UCAN for the live stream of one app, of one channel or of all.'],
+  'POST /v1/console/revoke': [
+    'revokeToken',
+    'The token of this CID, or every token whose chain contains this delegation. Its streams end within a second.',
+  ],
+  'GET /v1/console/operator': ['getOperator', 'Name, role and end of the token that asks.'],
+  'GET /v1/console/operators': ['listOperators', 'No token is shown: it was shown once, when it was made.'],
+  'POST /v1/console/operators': ['addOperator', 'The answer holds the token, which is shown this once.'],
+  'POST /v1/console/operators/revoke': ['revokeOperator', 'Of one name, or with `all` of everybody.'],
+  'GET /v1/console/registrations': ['listRegistrations', ONE_PAGE],
+  'GET /v1/console/registrations/detail': ['getRegistration', 'With what was done for it, and why it failed.'],
+  'GET /v1/console/registrations/export': ['exportRegistrations', 'The same filters as the list.'],
+  'POST /v1/console/registrations/undo': [
+    'undoRegistration',
+    'It loses identifier and credential, and what it had displaced has them again. The chain keeps the DID.',
+  ],
+  'GET /v1/console/sessions': ['listSessions', ONE_PAGE],
+  'GET /v1/console/sessions/export': ['exportSessions', 'The same filters as the list.'],
+  'POST /v1/console/person/show': [
+    'showPerson',
+    'For a request by who the data is about. `after` of the answer asks for the next page.',
+  ],
+  'POST /v1/console/person/export': [
+    'exportPerson',
+    'The rows as they are in the database. `after` of the answer asks for the next page.',
+  ],
+  'POST /v1/console/person/erase': ['erasePerson', 'Cannot be undone. `dryRun` says what it would do.'],
+  'GET /v1/console/recoveries': [
+    'listRecoveries',
+    'The newest first, at most 100; with `open=true` those that are open.',
+  ],
+  'POST /v1/console/recoveries/cancel': ['cancelRecoveriesOf', 'The guardian withdraws what is open of the account.'],
+  'GET /v1/console/limits': ['listLimits', 'The 100 fullest buckets of each kind, or the bucket of `key`.'],
+  'POST /v1/console/limits/clear': ['clearLimit', 'Nothing else changes: codes and sessions stay valid.'],
+  'GET /v1/console/invites': ['listInvites', ONE_PAGE],
+  'POST /v1/console/invites': ['makeInvite', 'The answer holds the token, which is shown this once.'],
+  'POST /v1/console/invites/revoke': ['revokeInvite', 'Nobody registers by it from then on.'],
+  'GET /v1/console/overview': ['getOverview', 'Since it started.'],
+  'GET /v1/console/history': ['getHistory', 'By `range`.'],
+  'GET /v1/console/messages': ['previewMessage', 'Nothing is sent.'],
+  'GET /v1/console/doctor': [
+    'runDoctor',
+    'Each check says what it found and what to do. An answer of the last 15 seconds is given again.',
+  ],
+  'POST /v1/console/doctor/send': ['sendTestMessage', 'To an address or number of your own.'],
+  'GET /v1/console/events': [
+    'streamEvents',
+    'Server-sent events of an app, from `last_event_id` on. A token of `POST /v1/console/token`, as a bearer or in the query.',
+  ],
+  'GET /metrics': ['getMetrics', 'Text 0.0.4, or OpenMetrics 1.0 by `Accept`.'],
+  'GET /v1/console/webhooks': ['listWebhooks', ONE_PAGE],
+  'POST /v1/console/webhooks/resend': ['resendWebhook', 'Of a dead one alone.'],
+};
+
+/** The routes that have a row. */
+export const NAMED_OPERATIONS: readonly string[] = Object.keys(OPERATIONS);
+
+/** The name of an operation; of one without a row made of method and path, such as `postApiVerifySend`. */
+export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  const made = [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)].join('');
+  return OPERATIONS[`${method} ${path}`]?.[0] ?? made;
+}
+
+/** What an operation does, in sentences. */
+export function aboutOperation({ method, path, summary }: Pick<Route, 'method' | 'path' | 'summary'>): string {
+  return [`${summary}.`, OPERATIONS[`${method} ${path}`]?.[1]].filter(Boolean).join(' ');
+}
