@@ -11,7 +11,7 @@ import { type ChainRpc, connectChain } from './dev-stack/chain.ts';
 import { createPasskey, type Passkey } from './dev-stack/passkey.ts';
 import { type ProofVault, proveRegistration } from './dev-stack/passkey-proof.ts';
 import * as wallet from './dev-stack/user-operation.ts';
-import { STACK_FILE, type Stack } from './start.ts';
+import { readStack, type Stack } from './start.ts';
 
 const CHAIN_ID = 84532;
 /** The kind of account: one with several keys. The passkey here is the first. */
@@ -160,13 +160,6 @@ async function confirmed(vault: Client, stack: Stack, credentialId: string): Pro
     return status === 'submitted' ? undefined : true;
   });
   return vault('GET', path);
-}
-
-async function readStack(): Promise<Stack> {
-  const file = Bun.file(STACK_FILE);
-  if (!(await file.exists()))
-    throw new Error('nothing is running here: start it first, in another terminal, with  npm start');
-  return (await file.json()) as Stack;
 }
 
 let steps = 0;

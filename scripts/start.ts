@@ -38,6 +38,14 @@ export interface Stack extends Deployment {
   readonly operatorSecretFile: string;
 }
 
+/** What is running here. Throws where nothing is. */
+export async function readStack(): Promise<Stack> {
+  const file = Bun.file(STACK_FILE);
+  if (!(await file.exists()))
+    throw new Error('nothing is running here: start it first, in another terminal, with  npm start');
+  return (await file.json()) as Stack;
+}
+
 /** The shop as the vault knows it, and the brand of what it sends to the shop's people. */
 const SHOP = 'shop';
 const BRANDS = { [SHOP]: { name: 'Tea House', color: ['#0a6b48', '#57d9a3'] } };
@@ -134,7 +142,9 @@ async function announce({ chain, inbox, contracts }: DevStack, shop: string, por
   ] as const;
   console.log('In a browser:');
   for (const [page, what] of pages) say(`${page.padEnd(30)}  ${what}`);
-  console.log('\nIn another terminal, the whole main job:  npm run demo\n');
+  console.log('\nIn another terminal:');
+  say('npm run demo         the whole main job, step by step');
+  say('npm run fund 0x…     test money for an account: 100 USDC and 1 ETH of the local chain\n');
 }
 
 /** False once it has ended. A source may hold a mistake at first: then the vault is ready once that is put right. */

@@ -318,7 +318,11 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'docs/hooks.md': ['tests/journeys/webhooks.test.ts'],
   'docs/http.md': ['tests/examples.test.ts'],
   'docs/passkey-proof.md': ['tests/doc-examples.test.ts'],
-  'docs/payments.md': ['tests/journeys/documented-shop.test.ts', 'tests/routes/pay-verify.test.ts'],
+  'docs/payments.md': [
+    'tests/journeys/demo.test.ts',
+    'tests/journeys/documented-shop.test.ts',
+    'tests/routes/pay-verify.test.ts',
+  ],
   'docs/proxies.md': ['tests/support/proxies.ts'],
   'docs/register.md': ['tests/support/register-page.ts'],
   'docs/tokens.md': ['tests/doc-examples.test.ts'],

@@ -1,46 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
-import type { Stack } from '../../scripts/start.ts';
+import type { Page } from 'puppeteer-core';
+import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { freePort } from '../../scripts/dev-stack/port.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { until } from '../support/until.ts';
+import { type DevWorld, startDevWorld } from '../support/dev-world.ts';
+import { outputUntil } from '../support/output.ts';
+import { awaitSelector, confirmWindow, createPasskeys, makeNew, part, press } from '../support/pay.ts';
 
 const ROOT = join(import.meta.dir, '../..');
-const folder = temporaryFolder();
-const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
-const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...world };
-
-/** What `npm start` and `npm run demo` run, in a dev stack of this test's own. */
-const spawn = (script: string, ...options: readonly string[]) =>
-  Bun.spawn([process.execPath, join(ROOT, 'scripts', script), ...options], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-
-/** The program is built and the dev stack started: on a busy machine minutes. */
-let start: ReturnType<typeof spawn>;
+let world: DevWorld;
 beforeAll(async () => {
-  start = spawn('start.ts');
-  const isThere = () => existsSync(join(folder.path, 'stack.json'));
-  await until('npm start is ready, or ends', () => isThere() || start.exitCode !== null);
-  if (!isThere()) throw new Error(`npm start ended: ${await new Response(start.stdout).text()}`);
+  world = await startDevWorld();
 });
-afterAll(async () => {
-  start.kill('SIGTERM');
-  await start.exited;
-  folder.remove();
-});
+afterAll(() => world.stop());
 
 test('the demo performs the whole main job against what npm start runs', async () => {
-  const demo = spawn('demo.ts');
-  const [code, output, errors] = await Promise.all([
-    demo.exited,
-    new Response(demo.stdout).text(),
-    new Response(demo.stderr).text(),
-  ]);
+  const { code, output, errors } = await world.run('demo.ts');
   expect({ code, errors }).toEqual({ code: 0, errors: '' });
   for (const line of [
     'POST /v1/console/token',
@@ -62,13 +40,8 @@ test('the demo performs the whole main job against what npm start runs', async (
 
 test('the demo in a browser: signed up, paid, a second passkey, the first one lost, and back, in six pictures', async () => {
   if (!chromium) return;
-  const pictures = join(folder.path, 'pictures');
-  const demo = spawn('demo.ts', '--browser', '--pictures', pictures);
-  const [code, output, errors] = await Promise.all([
-    demo.exited,
-    new Response(demo.stdout).text(),
-    new Response(demo.stderr).text(),
-  ]);
+  const pictures = join(world.path, 'pictures');
+  const { code, output, errors } = await world.run('demo.ts', '--browser', '--pictures', pictures);
   expect({ code, errors, isDone: output.includes('\nDone in ') }).toEqual({ code: 0, errors: '', isDone: true });
   const names = readdirSync(pictures).sort();
   expect(names.map((name) => name.slice(0, 1))).toEqual(['1', '2', '3', '4', '5', '6']);
@@ -82,9 +55,8 @@ test('the demo in a browser: signed up, paid, a second passkey, the first one lo
 });
 
 const post = async (path: string, body: object, more: Record<string, string> = {}) => {
-  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
   const headers = { 'Content-Type': 'application/json', ...more };
-  const response = await fetch(stack.vault + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(world.stack.vault + path, { method: 'POST', headers, body: JSON.stringify(body) });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
@@ -104,14 +76,14 @@ test('one limit stays strict, and the command of the README resets it, from any 
   for (let i = 0; i < 5; i++) expect((await send()).status).toBe(200);
   const refused = await send();
   expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', limit: 'sends-per-number' } });
-  const args = command.replaceAll('.world/', `${folder.path}/`).split(' ').slice(1);
+  const args = command.replaceAll('.world/', `${world.path}/`).split(' ').slice(1);
   const cleared = Bun.spawnSync([join(ROOT, 'dist/vault'), ...args], { cwd: tmpdir(), env: {} });
   expect([cleared.exitCode, String(cleared.stdout)]).toEqual([0, `sends-per-number sms:${key}: 5 no longer count\n`]);
   expect((await send()).status).toBe(200);
 });
 
 test('the inbox gets mails and SMS, those to people of the shop in the shop’s name', async () => {
-  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  const { stack } = world;
   expect(await (await fetch(stack.shop)).text()).toContain('data-app="shop"');
   const [mail, sms] = [
     { identifier: 'tea@example.com', channel: 'email' },
@@ -127,10 +99,10 @@ test('the inbox gets mails and SMS, those to people of the shop in the shop’s 
 });
 
 test('npm start offers recovery: its guardian has ether, and mails are sent', async () => {
-  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  const { stack } = world;
   const { guardian } = (await (await fetch(`${stack.vault}/api/contracts`)).json()) as { guardian: string };
   expect(guardian).toMatch(/^0x[0-9a-fA-F]{40}$/);
-  const config = join(folder.path, 'vault.env');
+  const config = join(world.path, 'vault.env');
   const doctor = Bun.spawn([join(ROOT, 'dist/vault'), 'doctor', '--json', '--config', config], {
     env: {},
     stdout: 'pipe',
@@ -140,20 +112,132 @@ test('npm start offers recovery: its guardian has ether, and mails are sent', as
 });
 
 test('npm start runs what it says can be opened', async () => {
-  const stack: Stack = await Bun.file(join(folder.path, 'stack.json')).json();
+  const { stack } = world;
   for (const page of [`${stack.vault}/console`, `${stack.vault}/account`, stack.inbox, stack.shop])
     expect((await fetch(page)).status).toBe(200);
   expect(await (await fetch(stack.shop)).text()).toContain(stack.vault.replace('127.0.0.1', 'localhost'));
 });
 
+// A reader who has "A shop in one file" of docs/payments.md and nothing else: the file is saved and the commands are run
+// as they stand, in an empty folder. Only the ports are others, as many tests may run at once.
+
+const [, SECTION = ''] =
+  /\n## A shop in one file\n([\s\S]*?)\n## /.exec(readFileSync(join(ROOT, 'docs/payments.md'), 'utf8')) ?? [];
+const [file = '', start = '', fund = ''] = Array.from(
+  SECTION.matchAll(/^```(?:js|sh)\n([\s\S]*?)^```$/gm),
+  ([, text]) => text,
+);
+
+test('the shop of docs/payments.md is the example', () => {
+  expect(file).toBe(readFileSync(join(ROOT, 'examples/apps/shop.mjs'), 'utf8'));
+  expect([start, fund]).toEqual(['node shop.mjs\n', 'npm run fund 0x…\n']);
+});
+
+if (chromium) {
+  describe('the shop in one file', () => {
+    const desk = temporaryFolder();
+    const passkeys = createPasskeys();
+    let own: OwnBrowser;
+    let shop: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
+    let origin = '';
+
+    beforeAll(async () => {
+      own = await startBrowser();
+      writeFileSync(join(desk.path, 'shop.mjs'), file);
+      const port = freePort();
+      origin = `http://localhost:${port}`;
+      const vault = world.stack.vault.replace('127.0.0.1', 'localhost');
+      shop = open({ VAULT: vault, PORT: `${port}` });
+      await outputUntil(shop.stdout, origin);
+    });
+    afterAll(async () => {
+      shop?.kill();
+      await own.close();
+      desk.remove();
+    });
+
+    const open = (env: Record<string, string>) =>
+      Bun.spawn(['sh', '-c', `exec ${start}`], {
+        cwd: desk.path,
+        env: { PATH: process.env['PATH'] ?? '', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+    /** What the page says once it matches. */
+    const says = async (page: Page, wanted: RegExp) => {
+      const said = await page.waitForFunction(
+        (pattern) => {
+          const text = document.getElementById('says')?.textContent ?? '';
+          return new RegExp(pattern).test(text) ? text : '';
+        },
+        {},
+        wanted.source,
+      );
+      return said.jsonValue();
+    };
+
+    test('takes a payment of somebody new, with test money, and finds it on the chain', async () => {
+      const page = await own.browser.newPage();
+      await page.goto(origin);
+      await awaitSelector(page, '#buy:enabled');
+      // Where the browser has no payment handlers, as most have none, the vault opens in a window.
+      await page.evaluate('delete window.PaymentRequest');
+      await page.click('#buy');
+      const confirm = await confirmWindow({ own }, passkeys);
+      await makeNew(confirm);
+      expect(await part(confirm, 'review')).toContain('Not enough USDC');
+      await press(confirm, 'add');
+      await awaitSelector(confirm, '#funds');
+      const account = await confirm.$eval('#funds-whole', (one) => one.textContent ?? '');
+      expect(account).toMatch(/^0x[0-9a-fA-F]{40}$/);
+      const [, , script = ''] = fund.trim().split(' ');
+      expect(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts[script]).toBe('bun scripts/fund.ts');
+      expect(await world.run('fund.ts', account)).toMatchObject({ code: 0, errors: '' });
+      // The page sees the money, and goes on by itself.
+      await press(confirm, 'approve');
+      expect(await says(page, /^Paid, for good: 0x[0-9a-f]{64}$/)).toStartWith('Paid, for good: 0x');
+      await page.close();
+    });
+
+    test('a payment that was cancelled can be made again, and a forged receipt is none', async () => {
+      const page = await own.browser.newPage();
+      await page.goto(origin);
+      await awaitSelector(page, '#buy:enabled');
+      await page.evaluate('delete window.PaymentRequest');
+      await page.click('#buy');
+      await press(await confirmWindow({ own }, passkeys), 'cancel');
+      expect(await says(page, /^No payment yet: /)).toContain('Cancelled');
+      await awaitSelector(page, '#buy:enabled');
+      const headers = { 'Content-Type': 'application/json' };
+      const post = async (path: string, body: string) =>
+        (await fetch(origin + path, { method: 'POST', headers, body })).text();
+      expect(JSON.parse(await post('/paid', '{"id":"mine","receipt":{}}'))).toEqual({
+        status: 'unpaid',
+        reason: 'no_order',
+      });
+      const { id } = JSON.parse(await post('/orders', '{}')) as { id: string };
+      expect(JSON.parse(await post('/paid', JSON.stringify({ id })))).toMatchObject({ status: 'unverifiable' });
+      const invented = { userOpHash: `0x${'12'.repeat(32)}`, account: `0x${'a1'.repeat(20)}` };
+      expect(JSON.parse(await post('/paid', JSON.stringify({ id, receipt: invented })))).toMatchObject({
+        status: 'pending',
+      });
+      expect(await post('/paid', 'nonsense')).toBe('Not understood\n');
+    });
+
+    test('without a vault says where it looked', async () => {
+      const away = open({ VAULT: 'http://localhost:9' });
+      expect(await away.exited).toBe(1);
+      expect(await new Response(away.stderr).text()).toStartWith('No vault answers at http://localhost:9. Start one, ');
+    });
+  });
+}
+
 test('npm start ends with exit code 0, and the demo then says what is missing and fails', async () => {
-  start.kill('SIGTERM');
-  expect(await start.exited).toBe(0);
-  const said = await new Response(start.stdout).text();
-  const secretFile = join(folder.path, 'vault-data/operator.secret');
+  const { code, output: said } = await world.end();
+  expect(code).toBe(0);
+  const secretFile = join(world.path, 'vault-data/operator.secret');
   expect(said).toContain(`cat ${secretFile}`);
   expect(said).not.toContain(readFileSync(secretFile, 'utf8').trim());
-  const demo = spawn('demo.ts');
-  expect(await demo.exited).toBe(1);
-  expect(await new Response(demo.stderr).text()).toContain('npm start');
+  expect(said).toContain('npm run fund 0x');
+  const demo = await world.run('demo.ts');
+  expect([demo.code, demo.errors]).toEqual([1, expect.stringContaining('npm start')]);
 });
