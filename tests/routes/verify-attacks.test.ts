@@ -169,6 +169,13 @@ describe('NAT: a neighbour who shares the owner’s address', () => {
     expect((await check(OWNER, code)).body.verified).toBe(false);
     expect((await check(OWNER, code, { challenge })).body.verified).toBe(true);
   });
+
+  test('replaces no code that is not bound by one that is', async () => {
+    await send(OWNER);
+    const code = t.codeFor(alice.identifier);
+    await send(OWNER, { bind: true });
+    expect((await check(OWNER, code)).body.verified).toBe(true);
+  });
 });
 
 describe('A1: what never left costs nothing', () => {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { readConfig } from '../../../lib/config/config.ts';
+import { SWEEP_ROWS_MAX } from '../../../lib/constants.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { aliasHash } from '../../../lib/identity/did.ts';
 import { type Erasure, erasePerson, planErasure } from '../../../lib/person/erase.ts';
@@ -59,6 +60,18 @@ for (const engine of engines()) {
         expect(tables(await everything(database))).toEqual(before);
       }
       expect((await rowsIn(database, 'erasures')).map((row) => Number(row['was_registered']))).toEqual([1]);
+    });
+
+    test('goes on until nothing is left, however many rows there are', async () => {
+      const { ctx, database } = await opened;
+      await database.execute({
+        sql: `INSERT INTO codes (identifier, channel, id, ip, sent_at, expires_at)
+          WITH RECURSIVE sends (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM sends WHERE n < :count)
+          SELECT 'email:carol@example.com', 'email', 'id' || n, '203.0.113.7', 1, 2 FROM sends`,
+        args: { count: 3 * SWEEP_ROWS_MAX },
+      });
+      await erasePerson(ctx, 'carol@example.com');
+      expect(JSON.stringify(await rowsIn(database, 'codes'))).not.toContain('carol');
     });
   });
 }
