@@ -1,3 +1,4 @@
+import { reloadRefusedDomains } from './admission/refused-domains.ts';
 import { sweepInvites } from './admission/store.ts';
 import { sweepAuthorizationCodes } from './authorization-codes/store.ts';
 import { MINUTE_MS } from './base/clock.ts';
@@ -5,7 +6,6 @@ import { DatabaseUnavailable } from './base/error.ts';
 import { describeError } from './base/log.ts';
 import { createCostWatch } from './bundler/cost-watch.ts';
 import { SPONSORSHIPS, sweepSponsorships } from './bundler/store.ts';
-import { ConfigError } from './config/config.ts';
 import { SWEEP_ROWS_MAX } from './constants.ts';
 import type { Context } from './context.ts';
 import { noteTime } from './db/clocks.ts';
@@ -20,6 +20,7 @@ import { type KeyRecord, recordKeys } from './key-rotation/key-rotation.ts';
 import { sweepBudgets } from './limits/budget-store.ts';
 import { createBudgetWatch } from './limits/budget-watch.ts';
 import { sweepClears, sweepNotices } from './limits/store.ts';
+import { measureBackup } from './monitoring/last-backup.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { sweepMinutes } from './monitoring/store.ts';
 import { createMover } from './moves/move.ts';
@@ -97,9 +98,10 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
     budgets: createBudgetWatch(),
+    backups: everyMinute(measureBackup),
     sweep: everyMinute(createSweep()),
     retention: whileTimeIsSure(createRetention()),
-    ...(refusedMailDomainsFile === undefined ? {} : { domains: everyMinute(reloadDomains) }),
+    ...(refusedMailDomainsFile === undefined ? {} : { domains: everyMinute(reloadRefusedDomains) }),
   };
 }
 
@@ -140,18 +142,6 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
 
 /** One turn of background work; true when there may be more to do at once. */
 type Task = (ctx: Context) => Promise<boolean>;
-
-/** A file that is at fault leaves the domains as they were. */
-async function reloadDomains({ refusedDomains, log }: Context): Promise<boolean> {
-  try {
-    const domains = refusedDomains.reload();
-    if (domains !== undefined) log({ level: 'info', event: 'refused_domains_read', domains });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    log({ level: 'warn', event: 'refused_domains_unread', message: error.message });
-  }
-  return false;
-}
 
 /** What deletes or moves by time rests while the time is in doubt. */
 function whileTimeIsSure(task: Task): Task {

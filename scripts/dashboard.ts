@@ -102,6 +102,15 @@ export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
         'refused {{instance}}': rate('vault_db_pool_refused_total', 'instance'),
       },
     },
+    { title: 'Write-ahead log', unit: 'bytes', queries: { '{{instance}}': `vault_db_log_bytes{${IN}}` } },
+    {
+      title: 'Age of the checkpoint and of the backup',
+      unit: 's',
+      queries: {
+        'checkpoint {{instance}}': `vault_db_checkpoint_age_seconds{${IN}}`,
+        backup: `time() - max(vault_backup_last_success_timestamp_seconds{${IN}} > 0)`,
+      },
+    },
   ],
   'The chain and other upstreams': [
     {

@@ -20,6 +20,7 @@ export interface Part {
 export function readHealth(overview: Overview): readonly Part[] {
   return [
     databaseOf(overview),
+    backupOf(overview),
     deliveryOf(overview, 'email'),
     deliveryOf(overview, 'sms'),
     relayOf(overview),
@@ -68,12 +69,38 @@ function cardOf({ name, state, word, details }: Part): HTMLElement {
 
 function databaseOf({ database }: Overview): Part {
   const { used, max, waiting } = database.connections;
-  const isGood = database.state === 'writable';
+  const { bytes, checkpoint_age_ms: age } = database.log ?? { bytes: 0, checkpoint_age_ms: null };
+  const isLate = bytes > LOG_BYTES_MAX || (age ?? 0) > CHECKPOINT_AGE_MS_MAX;
   const details = [
     `${used} of ${max} connections in use, ${formatCount(waiting)} requests waiting`,
     `${formatCount(failures(database.queries))} queries failed since the start`,
+    ...(isLate
+      ? [`Its log has ${formatCount(bytes / 1e6)} MB${age === null ? '' : `, and was last in the file ${agoOf(age)}`}.`]
+      : []),
   ];
-  return { name: 'Database', state: isGood ? 'good' : 'bad', word: database.state, details };
+  if (database.state !== 'writable') return { name: 'Database', state: 'bad', word: database.state, details };
+  return isLate
+    ? { name: 'Database', state: 'warn', word: 'its log grows', details }
+    : { name: 'Database', state: 'good', word: database.state, details };
+}
+
+/** As the alert VaultDatabaseLogGrows has them. */
+const LOG_BYTES_MAX = 64 * 1024 * 1024;
+const CHECKPOINT_AGE_MS_MAX = 300_000;
+
+function backupOf({ at, backup }: Overview): Part {
+  const name = 'Backup';
+  if (!backup) return { name, state: 'warn', word: 'unknown', details: [UNKNOWN] };
+  const { made_at, bytes, place, due } = backup;
+  if (made_at === null)
+    return due
+      ? { name, state: 'warn', word: 'none is known', details: ['Make one: vault backup. Its help has the ways.'] }
+      : { name, state: 'quiet', word: 'none yet', details: ['Nobody has registered yet.'] };
+  const details = [
+    `Last backup ${agoOf(Date.parse(at) - Date.parse(made_at))}, to ${place}.`,
+    `${formatCount((bytes ?? 0) / 1e6)} MB.`,
+  ];
+  return due ? { name, state: 'warn', word: 'old', details } : { name, state: 'good', word: 'ok', details };
 }
 
 const CHANNELS = {

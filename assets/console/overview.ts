@@ -33,7 +33,14 @@ export interface Overview {
     readonly state: string;
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
+    readonly log: { readonly bytes: number; readonly checkpoint_age_ms: number | null } | null;
   };
+  readonly backup: {
+    readonly made_at: string | null;
+    readonly bytes: number | null;
+    readonly place: string | null;
+    readonly due: boolean;
+  } | null;
   readonly clock: { readonly off_ms: number };
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;

@@ -365,7 +365,14 @@ export type Overview = {
     readonly state: 'writable' | 'unavailable' | 'stalled' | 'damaged';
     readonly queries: { readonly [name: string]: number };
     readonly connections: { readonly used: Count; readonly max: Count; readonly waiting: Count };
+    readonly log: { readonly bytes: Count; readonly checkpoint_age_ms: Count | null } | null;
   };
+  readonly backup: {
+    readonly made_at: Time | null;
+    readonly bytes: Count | null;
+    readonly place: string | null;
+    readonly due: boolean;
+  } | null;
   readonly clock: { readonly off_ms: number };
   readonly relay: {
     readonly trouble: string | null;

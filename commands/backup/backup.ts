@@ -19,6 +19,7 @@ import type { Manifest } from './backup-file.ts';
 import { type Retention, vaultMark } from './backup-name.ts';
 import { type Kept, keepBackup } from './keep-backup.ts';
 import { type BackupOrder, checkSource, makeBackup } from './make-backup.ts';
+import { noteInDatabase } from './note-backup.ts';
 import { openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
 import { type BackupProofs, findBackups } from './proof.ts';
@@ -73,7 +74,8 @@ async function backup(given: Arguments): Promise<number> {
   const { name, manifest, removed, unremoved, unproven } = await telling(order, () =>
     keepBackup(order, place, retention),
   );
-  tell(given, { file: `${place.shown}/${name}`, manifest, elsewhere, more: { removed, unremoved, unproven } });
+  const unnoted = await noteInDatabase(config, manifest, place.shown);
+  tell(given, { file: `${place.shown}/${name}`, manifest, elsewhere, unnoted, more: { removed, unremoved, unproven } });
   return 0;
 }
 
@@ -85,7 +87,8 @@ async function backUpOnce(given: Arguments): Promise<number> {
   if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
   const { order, elsewhere } = orderOf(given, read);
   const manifest = await telling(order, () => writeFile(order, path));
-  tell(given, { file: path, manifest, elsewhere, more: {} });
+  const unnoted = await noteInDatabase(read.config, manifest, path);
+  tell(given, { file: path, manifest, elsewhere, unnoted, more: {} });
   return 0;
 }
 
@@ -139,7 +142,8 @@ async function backUpEvery(given: Arguments, config: Config, { place, retention,
       const { order } = orderOf(given);
       const kept = await telling(order, () => keepBackup({ ...order, last, proofs }, place, retention));
       last = kept.number;
-      return describeKept(kept, place);
+      const unnoted = await noteInDatabase(order.config, kept.manifest, place.shown);
+      return { ...describeKept(kept, place), ...(unnoted !== undefined && { unnoted }) };
     },
   });
 }
@@ -213,10 +217,12 @@ interface Told {
   readonly file: string;
   readonly manifest: Manifest;
   readonly elsewhere: readonly string[];
+  /** Why the database does not know of it. */
+  readonly unnoted: string | undefined;
   readonly more: Partial<Pick<Kept, 'removed' | 'unremoved' | 'unproven'>>;
 }
 
-function tell(given: Arguments, { file, manifest, elsewhere, more }: Told): void {
+function tell(given: Arguments, { file, manifest, elsewhere, unnoted, more }: Told): void {
   const { secrets, ...facts } = manifest;
   const inside = Object.keys(secrets ?? {});
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0);
@@ -233,4 +239,6 @@ function tell(given: Arguments, { file, manifest, elsewhere, more }: Told): void
       ...elsewhere.map((secret) => `  ${secret}`),
     ].join('\n'),
   );
+  if (unnoted !== undefined)
+    console.error(`vault: the backup is made, but the database does not know of it: ${unnoted}`);
 }

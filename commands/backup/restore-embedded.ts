@@ -101,8 +101,8 @@ function asideOf(path: string): string {
 const NOT_EMPTY =
   'the database is not empty: --overwrite replaces it with the backup and keeps it beside it under another name';
 
-/** What every vault's database holds from its first start on. */
-const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor'];
+/** What every vault's database holds from its first start on, or from a backup of it that is empty. */
+const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor', 'last_backup'];
 
 function holdsSomething(connection: Connection): boolean {
   return Object.entries(countRows(connection)).some(([table, rows]) => rows > 0 && !FROM_THE_START.includes(table));

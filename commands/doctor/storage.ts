@@ -12,13 +12,11 @@ import { isEmbedded } from '../setup/settings.ts';
 import { keepLogLeftOpen } from '../storage/connection.ts';
 import { filePath } from '../storage/database.ts';
 import { isCode } from '../storage/durable.ts';
+import { LOG_BYTES_MAX } from '../storage/log-watch.ts';
 import { checkTables, type Extent, recordedIn } from '../storage/tables.ts';
 import { diskChecks, megabytes } from './disk.ts';
 import { whyNotMade } from './files.ts';
 import { serverCheck } from './server.ts';
-
-/** From when on the log is a finding. */
-const WAL_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Checks of the database and its disk or server. */
 export function storageChecks(
@@ -115,7 +113,7 @@ function checkWritable(connection: Connection): Finding {
 
 function checkLog(path: string, checkpoint: Config['databaseCheckpoint']): readonly Finding[] {
   const size = existsSync(path) ? statSync(path).size : 0;
-  if (size <= WAL_BYTES_MAX) return [];
+  if (size <= LOG_BYTES_MAX) return [];
   const remedy =
     checkpoint === 'external'
       ? 'start Litestream, which is to bring it into the file, or set DATABASE_CHECKPOINT=auto'

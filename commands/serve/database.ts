@@ -2,17 +2,21 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError, type Log } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Damage, Database } from '../../lib/db/database.ts';
+import type { DatabaseLog } from '../../lib/monitoring/process-metrics.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import type { OpenFile } from '../storage/connection.ts';
 import { databaseOf, openDatabase, openFile } from '../storage/database.ts';
+import { type LogWatch, watchLog } from '../storage/log-watch.ts';
 import type { WriterThread } from '../storage/writer-thread.ts';
 
 /** The database of a vault that serves. */
 export interface ServingDatabase extends Database {
-  /** From now on a thread writes the embedded database: before it, only migrations do, on this one. */
+  /** From now on a thread writes the embedded database, whose log is watched; before it, only migrations write. */
   startWriter(): void;
   /** Reads the whole embedded database in the background, if the last process on it did not close it. */
   startCheck(): Promise<void>;
+  /** How the log of the embedded database is, once it is watched. */
+  readonly readLog: () => DatabaseLog | undefined;
   /** Resolves with the reason once nothing can be written any more. */
   readonly ended: Promise<Error>;
   close(): Promise<void>;
@@ -24,6 +28,7 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
   const database = openFile(databaseOf(config));
   const ended = Promise.withResolvers<Error>();
   let thread: Promise<WriterThread> | undefined;
+  let watch: LogWatch | undefined;
   const damage: Damage = {};
   // The next start knows it by the log.
   let needsCheck = database.file.wasLeftOpen;
@@ -37,12 +42,15 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
       // What is written until it runs waits for it.
       database.writeOn({ run: async (task, statements) => (await starting).run(task, statements) });
       starting.then((writer) => writer.ended).then(ended.resolve, ended.resolve);
+      watch = watchLog({ file: database.file, execute: database.execute, clock: systemClock, log });
     },
+    readLog: () => watch?.read(),
     async startCheck() {
       if (needsCheck) needsCheck = !(await checkFile(database.file, damage, log));
     },
     ended: ended.promise,
     async close() {
+      watch?.stop();
       const writer = await thread?.catch(() => undefined);
       const keepsLog = needsCheck || damage.found !== undefined;
       // Of the log the thread knows only how it was at the start.
@@ -87,6 +95,7 @@ async function onServer(config: Config): Promise<ServingDatabase> {
     batch: (statements, mode) => database.batch(statements, mode),
     startWriter: () => undefined,
     startCheck: () => Promise.resolve(),
+    readLog: () => undefined,
     ended: new Promise(() => undefined),
     close: async () => database.close(),
   };

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ProcessState } from '../../lib/monitoring/process-metrics.ts';
+import type { DatabaseLog, ProcessState } from '../../lib/monitoring/process-metrics.ts';
 
 /** Reads this process's use of resources; without `/proc` it leaves out what only `/proc` has. */
-export function createProcessReader(): () => ProcessState {
+export function createProcessReader(readLog: () => DatabaseLog | undefined): () => ProcessState {
   const startTimeSeconds = Date.now() / 1000 - process.uptime();
   const maxFds = readMaxFds();
   return () => {
@@ -13,6 +13,7 @@ export function createProcessReader(): () => ProcessState {
       startTimeSeconds,
       openFds: ifThere(() => readdirSync('/proc/self/fd').length),
       maxFds,
+      databaseLog: readLog(),
     };
   };
 }

@@ -156,7 +156,7 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
     return undefined;
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
-  const process = createProcessReader();
+  const process = createProcessReader(database.readLog);
   const doctor: OpenHost = async (stored) => (await import('../doctor/serving.ts')).servingHost(settings, stored);
   const keepErasures: KeepErasures = async (list) =>
     (await import('../backup/erasures.ts')).noteErasures(config.dataDir, list);

@@ -1,3 +1,4 @@
+import type { Log } from '../base/log.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { asciiDomain } from '../identity/identifier.ts';
@@ -30,6 +31,23 @@ export function createRefusedDomains(
   };
   reload();
   return { has: (domain) => domains.size > 0 && isListed(domain, domains), reload };
+}
+
+interface Reloading {
+  readonly refusedDomains: RefusedDomains;
+  readonly log: Log;
+}
+
+/** One turn of a background task: reads the file again. One that is at fault leaves the domains as they were. */
+export async function reloadRefusedDomains({ refusedDomains, log }: Reloading): Promise<false> {
+  try {
+    const domains = refusedDomains.reload();
+    if (domains !== undefined) log({ level: 'info', event: 'refused_domains_read', domains });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log({ level: 'warn', event: 'refused_domains_unread', message: error.message });
+  }
+  return false;
 }
 
 /** The domains of a text: one a line, in any case and script; `#` begins a comment. Throws `ConfigError`. */

@@ -37,6 +37,11 @@ export const METRICS = {
     'Requests refused because the queue for a connection was full, or the wait was over 10 seconds.',
   ),
   vault_db_damaged: gauge('Whether the database was found damaged: 1 until the process ends.'),
+  vault_db_log_bytes: gauge("Size of the embedded database's write-ahead log."),
+  vault_db_checkpoint_age_seconds: gauge('Time since all of the write-ahead log was in the file.'),
+  vault_backup_last_success_timestamp_seconds: gauge(
+    'Time of the newest known backup since the Unix epoch; 0 where none is known of a vault with registrations.',
+  ),
 
   vault_codes_sent_total: closed('One-time codes sent.', { channel: CODE_CHANNELS, outcome: ['accepted', 'refused'] }),
   vault_codes_checked_total: closed('One-time codes checked.', {

@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { backupChecks } from './backup.ts';
 import { chainChecks } from './chain.ts';
 import { deliveryChecks } from './delivery.ts';
 import { byArea, type DoctorCheck, type DoctorReport, runChecks } from './finding.ts';
@@ -19,8 +20,8 @@ export async function examine(
   const examined: Examined = { ...rest, host };
   const { clock } = examined;
   const checkedAt = isoTime(clock.now());
-  const checks = [chainChecks, deliveryChecks, mailDnsChecks, peopleChecks, networkChecks].flatMap((list) =>
-    list(examined),
+  const checks = [backupChecks, chainChecks, deliveryChecks, mailDnsChecks, peopleChecks, networkChecks].flatMap(
+    (list) => list(examined),
   );
   const found = await runChecks(clock, [...more, ...checks], timeoutMs);
   // The disk is looked at after the network, because the program's check of the database lets nothing else run.

@@ -8,7 +8,7 @@ const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
 /** What each check is of, by area: the order in which they are shown. */
 const AREAS = {
   settings: ['settings'],
-  storage: ['files', 'database', 'schema', 'disk'],
+  storage: ['files', 'database', 'schema', 'backup', 'disk'],
   chain: [
     'chain',
     'contracts',

@@ -1,5 +1,6 @@
 import { selectTimes } from '../db/clocks.ts';
 import { numberOf } from '../db/database.ts';
+import { type BackupState, readBackupState } from '../monitoring/last-backup.ts';
 import type { Platform } from '../platform.ts';
 import { selectDueLooks, selectPace, selectSecretMark } from './store.ts';
 
@@ -17,6 +18,8 @@ export interface StoredFacts {
   readonly sinceCleanUpMs: number | undefined;
   /** The mark of the secret that the database was used with last; absent before the first clean-up. */
   readonly secretMark?: string | undefined;
+  /** The newest backup; absent if unknown. */
+  readonly backup?: BackupState | undefined;
   /** Looks at accounts that are due, because something changed and by the time since the last; absent if unknown. */
   readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
 }
@@ -27,11 +30,12 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
   const [time] = await db.read(selectTimes());
   const answered = clock.now();
   const known = time ? numberOf(time, 'known') : null;
-  const [[rate], [looks], [secret]] = await Promise.all([
+  const [[rate], [looks], [secret], backup] = await Promise.all([
     db.read(selectPace(answered)),
     // The tables may be those of a former version yet.
     db.read(selectDueLooks(answered)).catch(() => []),
     db.read(selectSecretMark()).catch(() => []),
+    readBackupState({ db, clock }).catch(() => undefined),
   ]);
   const [gas, created] = [rate?.['gas'] ?? null, rate?.['created'] ?? null];
   return {
@@ -41,6 +45,7 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     aheadMs: (asked + answered) / 2 - Number(time?.['now']),
     sinceCleanUpMs: known === null ? undefined : answered - known,
     secretMark: secret && String(secret['mark']),
+    backup,
     looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
   };
 }

@@ -8,6 +8,7 @@ import { readFollower } from '../indexer/queries.ts';
 import type { Platform } from '../platform.ts';
 import { type Outcomes, statusClass, sumBy, withoutConsole } from './families.ts';
 import type { Readiness } from './health.ts';
+import { type BackupState, readBackupState } from './last-backup.ts';
 
 /** The console's overview: counters since the process started, and the current state of its parts. */
 export interface Overview {
@@ -52,13 +53,26 @@ export interface Overview {
     readonly state: Readiness['database'];
     readonly queries: Outcomes;
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
+    /** Of an embedded database: its write-ahead log, and for how long not all of it was in the file. */
+    readonly log: { readonly bytes: number; readonly checkpoint_age_ms: number | null } | null;
   };
+  /** The newest backup that is known, and whether another one is due; null while the database is away. */
+  readonly backup: BackupView | null;
   /** How far this process's clock is ahead of the other processes', negative if behind; 0 unless it is off. */
   readonly clock: { readonly off_ms: number };
   /** Null without a relay. `trouble`: what blocks it, or null; `balance` in ether. */
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
+}
+
+/** Of the newest backup: when it was made, null if none is known. */
+export interface BackupView {
+  readonly made_at: string | null;
+  readonly bytes: number | null;
+  readonly place: string | null;
+  /** It is old, or none is known of a vault that has registrations. */
+  readonly due: boolean;
 }
 
 /** When a part outside last answered and last failed, and why. */
@@ -75,7 +89,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'clocks' | 'db' | 'metrics'> & {
 
 /** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
 export async function readOverview(ctx: Ctx, span: EventSpan, client: string): Promise<Overview> {
-  const { state, relay, follower } = await readState(ctx);
+  const { state, relay, follower, backup } = await readState(ctx);
   const factories = [ctx.config.hyperauthFactoryAddress, ctx.config.accountFactory2Address];
   const families = new Map(ctx.metrics.read().map((family) => [family.name as MetricName, family]));
   const by = (name: MetricName, label: string) => sumBy(families.get(name), (labels) => labels[label]);
@@ -121,7 +135,9 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
         max: gauge('vault_db_pool_connections_max') ?? 0,
         waiting: gauge('vault_db_pool_pending_requests') ?? 0,
       },
+      log: readLog(gauge('vault_db_log_bytes'), gauge('vault_db_checkpoint_age_seconds')),
     },
+    backup,
     clock: { off_ms: ctx.clocks.offMs() },
     relay: relay && {
       ...relay,
@@ -154,16 +170,31 @@ function readCalls(calls: Readonly<Record<string, LastCall>>): Overview['calls']
   );
 }
 
-/** The parts read from the database; without it relay and follower are null. */
+/** The parts read from the database; without it they are null. */
 async function readState(ctx: Ctx) {
   const { database: state } = await ctx.readiness();
-  if (state !== 'writable') return { state, relay: null, follower: null };
-  const [follower, blocker] = await Promise.all([readFollower(ctx), ctx.relay?.blocker()]);
+  if (state !== 'writable') return { state, relay: null, follower: null, backup: null };
+  const [follower, blocker, backup] = await Promise.all([
+    readFollower(ctx),
+    ctx.relay?.blocker(),
+    readBackupState(ctx),
+  ]);
   return {
     state,
     relay: ctx.relay ? { trouble: blocker ?? null } : null,
     follower: follower ? { block: follower.block, lag: follower.lag, silent_ms: follower.silentMs } : null,
+    backup: toView(backup),
   };
+}
+
+function readLog(bytes: number | undefined, ageSeconds: number | undefined): Overview['database']['log'] {
+  if (bytes === undefined) return null;
+  return { bytes, checkpoint_age_ms: ageSeconds === undefined ? null : Math.round(ageSeconds * 1000) };
+}
+
+function toView({ last, isDue }: BackupState): BackupView {
+  const made = last && { made_at: isoTime(last.madeAt), bytes: last.bytes, place: last.place };
+  return { ...(made ?? { made_at: null, bytes: null, place: null }), due: isDue };
 }
 
 function gaugeOf(family: Family | undefined, wanted: Labels): number | undefined {

@@ -12,6 +12,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   follower: { none: 'how far the chain is read' },
   invite_uses: { none: 'which invites were used, by digests that name nobody' },
   key_marks: { none: 'keys of the vault' },
+  last_backup: { none: 'when and where the last backup was made' },
   leases: { none: 'jobs of the vault' },
   migrations: { none: 'versions of the schema' },
   minutes: { none: 'numbers for the charts of the console' },

@@ -134,7 +134,22 @@ export const Overview = v.object({
     state: v.picklist(['writable', 'unavailable', 'stalled', 'damaged']),
     queries: counts,
     connections: v.object({ used: Count, max: Count, waiting: Count }),
+    log: about(
+      v.nullable(v.object({ bytes: Count, checkpoint_age_ms: v.nullable(Count) })),
+      'The write-ahead log of an embedded database, and for how long not all of it was in the file',
+    ),
   }),
+  backup: about(
+    v.nullable(
+      v.object({
+        made_at: v.nullable(Time),
+        bytes: v.nullable(Count),
+        place: v.nullable(v.string()),
+        due: v.boolean(),
+      }),
+    ),
+    'The newest backup that is known; `due` if it is older than 36 hours, or none is known of a vault with registrations',
+  ),
   clock: v.object({ off_ms: v.number() }),
   relay: v.nullable(v.object({ trouble: v.nullable(v.string()), balance: v.nullable(v.number()), open: counts })),
   follower: v.nullable(v.object({ block: ReadBlock, lag: Count, silent_ms: Whole })),

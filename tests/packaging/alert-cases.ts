@@ -48,6 +48,9 @@ export const HEALTHY: Series = {
   [at('vault_db_queries_total', 'operation="select",outcome="error"')]: '0+0x30 1+0x60',
   ...histogram('vault_http_request_duration_seconds', 'route="/api/status"', '0.1', false),
   ...histogram('vault_db_query_duration_seconds', 'operation="select"', '0.1', false),
+  [at('vault_db_log_bytes')]: always(4_000_000),
+  [at('vault_db_checkpoint_age_seconds')]: always(59),
+  [at('vault_backup_last_success_timestamp_seconds')]: always(-125_000),
   [messages('email', 'accepted')]: by(20),
   [messages('email', 'failed')]: by(1),
   [messages('sms', 'accepted')]: by(20),
@@ -89,6 +92,12 @@ export function asScraped(values: string): string {
 /** A Prometheus that scrapes no vault. */
 export const NO_TARGET: Series = { ...HEALTHY, [at('up')]: '_x90' };
 
+/** A vault with registrations that nobody backs up, for a day and more. */
+export const WITHOUT_BACKUP: Series = {
+  [at('up')]: '1+0x1500',
+  [at('vault_backup_last_success_timestamp_seconds')]: '0+0x1500',
+};
+
 /** What changes in the healthy vault, by the alert that it fires. */
 export const CASES: Readonly<Record<string, AlertCase>> = {
   VaultDown: { series: { [at('up')]: '1+0x50 0+0x39' } },
@@ -103,6 +112,8 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
   VaultDatabaseDamaged: { series: { [at('vault_db_damaged')]: '0+0x30 1+0x60' } },
   VaultDatabaseSlow: { series: histogram('vault_db_query_duration_seconds', 'operation="select"', '0.1', true) },
   VaultDatabaseFull: { series: { [at('vault_db_pool_refused_total')]: by(1) } },
+  VaultDatabaseLogGrows: { series: { [at('vault_db_checkpoint_age_seconds')]: by(60) } },
+  VaultBackupOld: { series: { [at('vault_backup_last_success_timestamp_seconds')]: always(-129_600) } },
   VaultMailFails: { series: { [messages('email', 'failed')]: by(10) } },
   VaultSmsFails: { series: { [messages('sms', 'accepted')]: by(0), [messages('sms', 'failed')]: by(1) } },
   VaultCodesLost: { series: { [at('vault_codes_lost_total')]: by(1) } },

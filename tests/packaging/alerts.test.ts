@@ -8,7 +8,7 @@ import { startProgram } from '../support/program.ts';
 import { countersIn, familyFaults } from '../support/promql.ts';
 import { programAt } from '../support/proxies.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
-import { asScraped, at, CASES, HEALTHY, NO_TARGET, type Series } from './alert-cases.ts';
+import { asScraped, at, CASES, HEALTHY, NO_TARGET, type Series, WITHOUT_BACKUP } from './alert-cases.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const FILE = join(ROOT, 'packaging/alerts.yml');
@@ -112,6 +112,8 @@ if (promtool) {
     const others = [
       { name: 'healthy', series: HEALTHY, fires: [] },
       { name: 'no target', series: NO_TARGET, fires: ['VaultDown'] },
+      { name: 'no backup in the first hour', series: { ...HEALTHY, ...WITHOUT_BACKUP }, fires: [] },
+      { name: 'no backup for a day', series: WITHOUT_BACKUP, fires: ['VaultBackupOld'], minutes: 1_455 },
     ];
     const tests = [...others, ...cases].map((one) => testOf({ ...one, series: scraped(one.series) }));
     const path = join(folder.path, 'test.json');
@@ -121,15 +123,17 @@ if (promtool) {
   });
 } else console.log('no promtool on this machine: the alerts are not tried');
 
-/** A test of promtool (prometheus.io, "Unit testing for rules"), after an hour: which alerts fire, and no others. */
+/** A test of promtool (prometheus.io, "Unit testing for rules"): which alerts fire by then, and no others. */
 function testOf({
   name,
   series,
   fires,
+  minutes = 60,
 }: {
   name: string;
   series: readonly (readonly [string, string])[];
   fires: readonly string[];
+  minutes?: number;
 }) {
   return {
     name,
@@ -138,7 +142,7 @@ function testOf({
     promql_expr_test: [
       {
         expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
-        eval_time: '60m',
+        eval_time: `${minutes}m`,
         exp_samples: fires.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
       },
     ],

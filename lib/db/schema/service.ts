@@ -35,6 +35,13 @@ export const SERVICE_TABLES: readonly string[] = [
     counts TEXT NOT NULL
   ) STRICT`,
   `CREATE INDEX minutes_by_time ON minutes (at)`,
+  // One row: the newest backup that `vault backup` has made.
+  `CREATE TABLE last_backup (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    made_at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    place TEXT NOT NULL
+  ) STRICT`,
   // Tells a key from the one that was in force before.
   `CREATE TABLE key_marks (name TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID`,
 ];

@@ -21,12 +21,14 @@ const QUIET: Overview = {
   delivery: { email: { provider: 'smtp', messages: {} }, sms: { provider: 'none', messages: {} } },
   calls: {},
   configured: { registry: true, indexer: false, follower: true, relay: true, webhooks: false },
-  database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 } },
+  database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 }, log: null },
+  backup: { made_at: null, bytes: null, place: null, due: false },
   relay: { trouble: null, balance: 1.5, open: {} },
   clock: { off_ms: 0 },
   follower: { block: 15, lag: 0, silent_ms: 1_000 },
 };
 const FAILING = { ok_at: before(600), failed_at: before(12), fault: 'unreachable (ConnectionRefused)' };
+const LOG = { bytes: 4_200_000, checkpoint_age_ms: 59_000 };
 const BACK = { ok_at: before(5), failed_at: before(12), fault: 'timeout' };
 
 const CASES: readonly (readonly [string, Partial<Overview>, string, string, RegExp])[] = [
@@ -47,6 +49,50 @@ const CASES: readonly (readonly [string, Partial<Overview>, string, string, RegE
     'Mail',
     'good',
     /ok.*Last failure 12 s ago.*Last worked 5 s ago/,
+  ],
+  ['a vault that nobody has registered at', {}, 'Backup', 'quiet', /none yet.*Nobody has registered/],
+  [
+    'a vault that was never backed up',
+    { backup: { made_at: null, bytes: null, place: null, due: true } },
+    'Backup',
+    'warn',
+    /none is known.*vault backup/,
+  ],
+  [
+    'a backup of today',
+    { backup: { made_at: before(3 * 3_600), bytes: 12_300_000, place: 's3://tea/vault', due: false } },
+    'Backup',
+    'good',
+    /ok.*Last backup 3 h ago, to s3:\/\/tea\/vault\..*12\.3 MB/,
+  ],
+  [
+    'a backup of last week',
+    { backup: { made_at: before(7 * 86_400), bytes: 12_300_000, place: '/mnt/kept', due: true } },
+    'Backup',
+    'warn',
+    /old.*Last backup 7 d ago, to \/mnt\/kept/,
+  ],
+  [
+    'backups while the database is away',
+    { backup: null, database: { ...QUIET.database, state: 'unavailable' } },
+    'Backup',
+    'warn',
+    /unknown.*does not answer/,
+  ],
+  ['a log that is in the file', { database: { ...QUIET.database, log: LOG } }, 'Database', 'good', /writable/],
+  [
+    'a log whose checkpoints fail',
+    { database: { ...QUIET.database, log: { ...LOG, checkpoint_age_ms: 361_000 } } },
+    'Database',
+    'warn',
+    /its log grows.*has 4\.2 MB, and was last in the file 6 min ago/,
+  ],
+  [
+    'a long log that another program is to bring into the file',
+    { database: { ...QUIET.database, log: { bytes: 80_000_000, checkpoint_age_ms: null } } },
+    'Database',
+    'warn',
+    /its log grows.*has 80 MB/,
   ],
   ['SMS that is switched off', {}, 'SMS', 'unused', /not in use.*SMS_PROVIDER is none/],
   [

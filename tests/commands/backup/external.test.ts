@@ -36,10 +36,11 @@ test.each(['nobody else', 'nobody else, whose index is lost,', 'another'])(
     if (who.includes('index')) rmSync(at(`${DATABASE}-shm`));
     const other = who === 'another' ? new Database(at(DATABASE), { readonly: true }) : undefined;
     other?.query('SELECT count(*) FROM verifications').get();
-    const content = () => [DATABASE, `${DATABASE}-wal`].map((name) => readFileSync(at(name)).toString('hex'));
-    const before = content();
+    const content = (name: string) => readFileSync(at(name)).toString('hex');
+    const [file, log] = [content(DATABASE), content(`${DATABASE}-wal`)];
     expect((await run('backup', 'a.backup')).code).toBe(0);
-    expect(content()).toEqual(before);
+    // Behind it stands that the backup was made, as any write does.
+    expect([content(DATABASE) === file, content(`${DATABASE}-wal`).startsWith(log)]).toEqual([true, true]);
     other?.close();
     const backup = new Database(at('a.backup'), { readonly: true });
     expect(backup.query('SELECT count(*) FROM verifications').values()).toEqual([[3]]);

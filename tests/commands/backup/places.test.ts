@@ -60,6 +60,13 @@ function peopleIn(path: string): number {
   return Number(row?.[0]);
 }
 
+function lastBackup(): unknown[] {
+  const database = new Database(at('vault-data/vault.db'), { readonly: true });
+  const rows = database.query('SELECT * FROM last_backup').all();
+  database.close();
+  return rows;
+}
+
 interface Kind {
   readonly to: string;
   /** The names that it holds. */
@@ -105,7 +112,9 @@ describe.each(Object.keys(KINDS))('a %s', (kind) => {
       addPeople(1);
       const { code, out } = await run(['backup', '--to', place.to, '--keep', '2', '--keep-days', '0', '--json']);
       expect(code).toBe(0);
-      const { file, removed, rows } = JSON.parse(out);
+      const { file, removed, rows, createdAt, bytes } = JSON.parse(out);
+      const shown = file.slice(0, file.lastIndexOf('/'));
+      expect(lastBackup()).toEqual([{ id: 1, made_at: Date.parse(createdAt), bytes, place: shown }]);
       expect(rows.verifications).toBe(i);
       // The fullest, by registrations, is the newest of all.
       expect(removed).toEqual(i > 2 ? [made[i - 3]] : []);

@@ -43,6 +43,7 @@ test('what the database knows: registrations of a week, their gas, the clock and
     aheadMs: now - at,
     sinceCleanUpMs: 7,
     secretMark: 'a mark',
+    backup: { last: null, isDue: false },
     looks: { changed: 1, routine: 2 },
   });
   await db.idle();
