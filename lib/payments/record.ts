@@ -5,7 +5,7 @@ import { entryPointOf } from '../chain/entry-point.ts';
 import type { Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import type { FoundOperation, OutcomeQuery } from './outcome.ts';
-import { keepPayment, type NewPayment, type PaymentKey, recordWord, selectPaymentOf, WORD } from './store.ts';
+import { keepPayment, type NewPayment, type PaymentKey, selectPaymentOf, takeBack, WORD } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'>;
 
@@ -22,8 +22,8 @@ type SentOperation = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Sends a user operation to the bundler by `ask`. One that is a payment is watched from before it goes out, since no
- * answer of the bundler's says that it will not settle. Rejects as `ask` does.
+ * Sends a user operation to the bundler by `ask`. One that is a payment is watched for its app from before it goes out,
+ * unless the bundler refuses it: no other answer says that it will not settle. Rejects as `ask` does.
  */
 export async function sendRecorded<T extends object>(
   ctx: Ctx,
@@ -33,10 +33,11 @@ export async function sendRecorded<T extends object>(
 ): Promise<T> {
   const payment = await paymentIn(ctx, operation);
   if (!payment) return ask();
-  const now = ctx.clock.now();
-  await keep(ctx, { ...payment, ...sender, said: WORD.none, sinceBlock: null, now });
+  const asked = { ...payment, ...sender, said: WORD.none, sinceBlock: null, now: ctx.clock.now() };
+  await keep(ctx, asked);
   const answer = await ask();
-  await write(ctx, recordWord(payment, 'result' in answer ? WORD.accepted : WORD.refused));
+  if ('result' in answer) await keep(ctx, { ...asked, said: WORD.accepted });
+  else await write(ctx, ...takeBack(asked));
   return answer;
 }
 
@@ -114,7 +115,9 @@ function endOf(signature: string): number {
 async function keep(ctx: Ctx, payment: NewPayment): Promise<void> {
   const results = await write(ctx, ...keepPayment(payment));
   const dropped = results.slice(0, -1).reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
-  const refused = results.length > 0 && results.at(-1)?.rowsAffected === 0 ? 1 : 0;
+  // The bundler's word may still find it a place.
+  const isLost = payment.said === WORD.accepted && results.at(-1)?.rowsAffected === 0;
+  const refused = isLost ? 1 : 0;
   if (dropped + refused > 0) ctx.metrics.counter('vault_payments_total').add({ outcome: 'dropped' }, dropped + refused);
 }
 

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
@@ -11,14 +11,13 @@ export const OPEN_PER_CLIENT_MAX = 256;
 export const OPEN_MAX = 2_000;
 /** How long a settled payment is kept: the device remembers it as long. */
 export const SETTLED_KEEP_MS = 90 * DAY_MS;
-/** How long one is watched at most: one that the bundler took, or refused. What was signed may end later, or never. */
+/** How long one is watched at most. What was signed may end later, or never. */
 export const WATCH_MS = DAY_MS;
-export const WATCH_REFUSED_MS = HOUR_MS;
 /** So long after it was due a row is kept that nothing looks at. */
 const OPEN_KEEP_MS = 3 * DAY_MS;
 
-/** What a bundler said of what was sent last: only the order in which rows are dropped depends on it. */
-export const WORD = { refused: 0, none: 1, accepted: 2 } as const;
+/** What a bundler said of it: nothing yet, or that it took an operation. Rows without a word are dropped first. */
+export const WORD = { none: 0, accepted: 1 } as const;
 
 /** One of `WORD`. */
 export type Word = (typeof WORD)[keyof typeof WORD];
@@ -35,9 +34,13 @@ export interface PaymentKey {
   readonly amount: string;
 }
 
-/** A payment that may settle from now on; times are milliseconds, `validUntil` in seconds of the chain's time. */
-export interface NewPayment extends PaymentKey {
+/** A payment as an app named it: each app that did has a row, and an event, of its own. */
+export interface NamedPayment extends PaymentKey {
   readonly app: string;
+}
+
+/** A payment that may settle from now on; times are milliseconds, `validUntil` in seconds of the chain's time. */
+export interface NewPayment extends NamedPayment {
   readonly client: string;
   readonly userOpHash: string;
   readonly validUntil: number;
@@ -48,12 +51,10 @@ export interface NewPayment extends PaymentKey {
 }
 
 /** A row of `payments` that is watched. */
-export interface OpenPayment extends PaymentKey {
+export interface OpenPayment extends NamedPayment {
   readonly id: number;
-  readonly app: string;
   readonly userOpHash: string;
   readonly validUntil: number;
-  readonly said: number;
   readonly sinceBlock: number | null;
   readonly nextBlock: number | null;
   /** The block that its operation was seen in. */
@@ -63,35 +64,36 @@ export interface OpenPayment extends PaymentKey {
 }
 
 const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND entry_point = :entry_point
-  AND payee = :payee AND token = :token AND amount = :amount`;
+  AND payee = :payee AND token = :token AND amount = :amount AND app = :app`;
 
 /**
  * Watches a payment, or keeps watching it. Where too many are open, it drops the oldest whose word from the bundler is
  * not better than this one's; `rowsAffected` of all but the last statement counts them.
  */
 export function keepPayment(payment: NewPayment): readonly Statement[] {
-  const { app, client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
+  const { client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
   return [
     drop(`account = :account`, OPEN_PER_ACCOUNT_MAX, { ...keyArgs(key), said }),
     drop(`client = :client`, OPEN_PER_CLIENT_MAX, { ...keyArgs(key), client, said }),
     drop(`true`, OPEN_MAX, { ...keyArgs(key), said }),
     {
       sql: `INSERT INTO payments (app, chain_id, entry_point, account, nonce, payee, token, amount, user_op_hash, said,
-          client, valid_until, since_block, created_at, next_check_at)
-        SELECT :app, :chain_id, :entry_point, :account, :nonce, :payee, :token, :amount, :hash, :said, :client,
-          :valid_until, :since_block, :now, :next
+          unanswered, client, valid_until, since_block, created_at, next_check_at)
+        SELECT :app, :chain_id, :entry_point, :account, :nonce, :payee, :token, :amount, :hash, :said,
+          :unanswered, :client, :valid_until, :since_block, :now, :next
         WHERE EXISTS (SELECT 1 FROM payments WHERE ${KEY})
           OR (${room('account = :account', OPEN_PER_ACCOUNT_MAX)} AND ${room('client = :client', OPEN_PER_CLIENT_MAX)}
             AND ${room('true', OPEN_MAX)})
-        ON CONFLICT (chain_id, account, nonce, entry_point, payee, token, amount) DO UPDATE
+        ON CONFLICT (chain_id, account, nonce, entry_point, payee, token, amount, app) DO UPDATE
           SET user_op_hash = excluded.user_op_hash, said = max(said, excluded.said),
+            unanswered = unanswered + excluded.unanswered,
             valid_until = max(valid_until, excluded.valid_until), next_check_at = min(next_check_at, excluded.next_check_at)
           WHERE status = 'open'`,
       args: {
         ...keyArgs(key),
-        app,
         client,
         said,
+        unanswered: said === WORD.none ? 1 : 0,
         hash: userOpHash,
         valid_until: validUntil,
         since_block: sinceBlock,
@@ -119,13 +121,19 @@ function room(scope: string, max: number): string {
   return `NOT EXISTS (SELECT 1 FROM payments WHERE status = 'open' AND ${scope} LIMIT 1 OFFSET ${max - 1})`;
 }
 
-/** Records that the bundler took or refused what was sent. A refusal takes back nothing that it took before. */
-export function recordWord(key: PaymentKey, said: Word): Statement {
-  return {
-    sql: `UPDATE payments SET said = :said WHERE ${KEY} AND status = 'open'
-      AND said <= iif(:said = ${WORD.refused}, ${WORD.none}, ${WORD.accepted})`,
-    args: { ...keyArgs(key), said },
-  };
+/**
+ * Records that the bundler refused an operation. The payment goes unless the bundler took another operation of it, or
+ * has not answered one.
+ */
+export function takeBack(payment: NamedPayment): readonly Statement[] {
+  const args = keyArgs(payment);
+  return [
+    { sql: `UPDATE payments SET unanswered = unanswered - 1 WHERE ${KEY} AND status = 'open'`, args },
+    {
+      sql: `DELETE FROM payments WHERE ${KEY} AND status = 'open' AND said = ${WORD.none} AND unanswered <= 0`,
+      args,
+    },
+  ];
 }
 
 /** The pause where a node does not show what it would take, after so many looks. */
@@ -182,17 +190,8 @@ export interface Settlement {
 /** Settles a payment and emits its event, once over all processes. `rowsAffected` of the first is the verdict. */
 export function settlePayment(payment: OpenPayment, { userOpHash, txHash, block }: Settlement, now: number) {
   const { id, app, account, to, token, amount, chainId, nonce } = payment;
-  const data = {
-    account,
-    to,
-    token,
-    amount,
-    chain_id: chainId,
-    user_op_hash: userOpHash,
-    tx_hash: txHash,
-    block,
-    nonce,
-  };
+  const paid = { account, to, token, amount, chain_id: chainId };
+  const data = { ...paid, user_op_hash: userOpHash, tx_hash: txHash, block, nonce };
   return [
     {
       sql: `UPDATE payments SET status = 'settled', user_op_hash = :hash, tx_hash = :tx_hash, block = :block,
@@ -237,13 +236,12 @@ export function toOpenPayment(row: Row): OpenPayment {
     validUntil: Number(row['valid_until']),
     sinceBlock: numberOf(row, 'since_block'),
     nextBlock: numberOf(row, 'next_block'),
-    said: Number(row['said']),
     block: numberOf(row, 'block'),
     createdAt: Number(row['created_at']),
     checks: Number(row['checks']),
   };
 }
 
-function keyArgs({ chainId, entryPoint, account, nonce, to, token, amount }: PaymentKey): Statement['args'] {
-  return { chain_id: chainId, entry_point: entryPoint, account, nonce, payee: to, token, amount };
+function keyArgs({ chainId, entryPoint, account, nonce, to, token, amount, app }: NamedPayment): Statement['args'] {
+  return { chain_id: chainId, entry_point: entryPoint, account, nonce, payee: to, token, amount, app };
 }

@@ -13,8 +13,6 @@ import {
   settlePayment,
   toOpenPayment,
   WATCH_MS,
-  WATCH_REFUSED_MS,
-  WORD,
 } from './store.ts';
 import { createWatch, type WatchContext } from './watching.ts';
 
@@ -101,18 +99,13 @@ function ask(ctx: WatchContext, payment: OpenPayment, since: number, ends: Chain
  * and what was signed has ended by the time of a final block, or was watched for long enough. `lost`: no search finds
  * what spent the nonce. `untold`: a node did not show whether ether moved.
  */
-function judge(
-  { validUntil, createdAt, token, said, checks }: OpenPayment,
-  outcome: PaymentOutcome,
-  now: number,
-): Verdict {
+function judge({ validUntil, createdAt, token, checks }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
   const { operation, final, spent } = outcome;
   const age = now - createdAt;
-  const watchMs = said === WORD.refused ? WATCH_REFUSED_MS : WATCH_MS;
-  const isOver = age > 2 * watchMs;
+  const isOver = age > 2 * WATCH_MS;
   if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
   if (operation?.final) return token !== 'native' || checks > UNTOLD_LOOKS_MAX || isOver ? 'spent' : 'untold';
-  if (final && !spent && (final.time > validUntil || age > watchMs)) return 'ended';
+  if (final && !spent && (final.time > validUntil || age > WATCH_MS)) return 'ended';
   return isOver ? 'lost' : 'open';
 }
 

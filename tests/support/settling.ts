@@ -31,7 +31,7 @@ export interface SettlingWorld {
   /** Starts a vault whose clock is the chain's. */
   start(vars?: Readonly<Record<string, string>>, env?: Parameters<typeof startVault>[1]): Promise<TestVault>;
   /** Hands an operation to a vault's proxy; `from` is the client's address. */
-  post(vault: TestVault, operation: Operation, from?: string): ReturnType<TestVault['call']>;
+  post(vault: TestVault, operation: Operation, from?: string, app?: string): ReturnType<TestVault['call']>;
   mine(blocks?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,11 +66,15 @@ export async function startSettling(version: Version = '0.7'): Promise<SettlingW
       await vault.call('GET /readyz');
       return vault;
     },
-    post(vault, operation, from = '203.0.113.7') {
+    post(vault, operation, from = '203.0.113.7', app = 'default') {
       const params = [toRpc(operation), entryPoint];
       return vault
         .from(from)
-        .call('POST /api/bundler', { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation', params });
+        .call(
+          'POST /api/bundler',
+          { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperation', params },
+          { 'X-Vault-App': app },
+        );
     },
     mine: async (blocks = FINALITY_BLOCKS) => void (await rpc('anvil_mine', [Hex.fromNumber(blocks)])),
     async stop() {

@@ -33,6 +33,7 @@ export const PAYMENTS_TABLES: readonly string[] = [
     tx_hash TEXT,
     block INTEGER,
     said INTEGER NOT NULL,
+    unanswered INTEGER NOT NULL DEFAULT 0,
     client TEXT,
     valid_until INTEGER NOT NULL,
     since_block INTEGER,
@@ -42,8 +43,9 @@ export const PAYMENTS_TABLES: readonly string[] = [
     checks INTEGER NOT NULL DEFAULT 0,
     settled_at INTEGER
   ) STRICT`,
-  // One row for each movement that a nonce may make, however often it is signed and sent.
-  `CREATE UNIQUE INDEX payments_by_nonce ON payments (chain_id, account, nonce, entry_point, payee, token, amount)`,
+  // One row for each movement that a nonce may make and each app that named it, however often it is signed and sent.
+  `CREATE UNIQUE INDEX payments_by_nonce
+    ON payments (chain_id, account, nonce, entry_point, payee, token, amount, app)`,
   `CREATE INDEX payments_due ON payments (next_check_at) WHERE next_check_at IS NOT NULL`,
   // Which are dropped first where too many are open: by the bundler's word, then by age.
   `CREATE INDEX payments_open ON payments (said, created_at) WHERE status = 'open'`,

@@ -492,7 +492,7 @@ test('a payment settles', async () => {
     client: '203.0.113.7',
     userOpHash: '0x1',
     validUntil: 9,
-    said: 2,
+    said: 1,
     now: 1,
   } as const;
   await db.write(...keepPayment({ ...sent, sinceBlock: null }));

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { AbiFunction, type Address, Hex } from 'ox';
 import { paymentNonce } from '../../../client/payment-nonce.ts';
 import { DAY_MS } from '../../../lib/base/clock.ts';
-import { OPEN_PER_ACCOUNT_MAX, OPEN_PER_CLIENT_MAX, WATCH_REFUSED_MS } from '../../../lib/payments/store.ts';
+import { OPEN_PER_ACCOUNT_MAX, OPEN_PER_CLIENT_MAX } from '../../../lib/payments/store.ts';
 import { compileContracts } from '../../../scripts/contracts.ts';
 import { create2 } from '../../../scripts/dev-stack/create2.ts';
 import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/dev-stack/entrypoints.ts';
@@ -154,23 +154,32 @@ describe('a flood', () => {
   };
   const junk = (sender: Address.Address) => ({ ...unsigned(execute(TEA)), sender });
 
-  test('of junk in an account’s name costs its payment nothing, and is gone after an hour', async () => {
+  /** A bundler that has none of it, as far as the vault knows. */
+  const silence = () => {
+    world.bundler.answer = () => new Response(null, { status: 500 });
+  };
+
+  test('of junk in an account’s name that the bundler refuses is not watched', async () => {
+    refuse();
+    const account = await createPayer(world.rpc, 2, '0.8');
+    for (let i = 0; i < 3; i++) await world.post(t, junk(account.address));
+    expect(await openPayments(t)).toBe(0);
+  });
+
+  test('of junk in an account’s name without an answer costs its payment nothing', async () => {
     const account = await createPayer(world.rpc, 2, '0.8');
     const payment = await paymentOf(world.rpc, account, orderOf({ token: TEA.token }));
     await world.post(t, payment);
-    refuse();
+    silence();
     for (let i = 0; i < 3 * OPEN_PER_ACCOUNT_MAX; i++) await world.post(t, junk(account.address), `198.51.100.${i}`);
     expect(await openPayments(t)).toBe(OPEN_PER_ACCOUNT_MAX);
     await handle(payment);
     await look(t);
     expect(await settledEvents(t)).toHaveLength(1);
-    await t.clock.advance(WATCH_REFUSED_MS);
-    await look(t);
-    expect(await openPayments(t)).toBe(0);
   });
 
   test('of accounts from one client costs another client’s payment nothing', async () => {
-    refuse();
+    silence();
     const account = await createPayer(world.rpc, 2, '0.8');
     const payment = await paymentOf(world.rpc, account, orderOf({ token: TEA.token }));
     await world.post(t, payment, '198.51.100.1');
@@ -181,6 +190,40 @@ describe('a flood', () => {
     await look(t);
     await look(t);
     expect(await settledEvents(t)).toHaveLength(1);
+  });
+});
+
+describe('several apps', () => {
+  let vault: TestVault;
+  beforeEach(async () => {
+    vault = await world.start({ APPS: 'shop,evil,other' });
+  });
+  afterEach(() => vault.stop());
+
+  const settledApps = async () => (await settledEvents(vault)).map(({ app }) => app);
+  const send = (operation: Operation, app: string) => world.post(vault, operation, '203.0.113.7', app);
+
+  test('M3: who names a payment first, in junk that is refused, takes no event from the shop', async () => {
+    const account = await createPayer(world.rpc, 2, '0.8');
+    const payment = await paymentOf(world.rpc, account, orderOf({ token: TEA.token }));
+    world.bundler.answer = (call) => errorOf(call, { code: -32500, message: 'AA24 signature error' });
+    await Promise.all([1, 2].map(() => send({ ...payment, signature: '0x' }, 'evil')));
+    world.bundler.answer = echo;
+    await send(payment, 'shop');
+    await handle(payment);
+    await look(vault);
+    expect(await settledApps()).toEqual(['shop']);
+  });
+
+  test('each that named it in an operation that was accepted has an event of its own, once', async () => {
+    const account = await createPayer(world.rpc, 2, '0.8');
+    const payment = await paymentOf(world.rpc, account, orderOf({ token: TEA.token }));
+    for (const app of ['other', 'shop', 'other']) await send(payment, app);
+    await handle(payment);
+    await look(vault);
+    await send(payment, 'shop');
+    await look(vault);
+    expect((await settledApps()).toSorted()).toEqual(['other', 'shop']);
   });
 });
 

@@ -98,7 +98,6 @@ describe.each(['0.7', '0.8', '0.9'] as const)('with EntryPoint %s', (version) =>
   describe('whatever the bundler says', () => {
     test.each([
       ['takes it', echo],
-      ['refuses it', (call) => errorOf(call, { code: -32500, message: 'AA21' })],
       ['fails', () => new Response('', { status: 503 })],
     ] satisfies [string, Upstream['answer']][])('a bundler that %s, and includes it, settles it', async (_, answer) => {
       world.bundler.answer = answer;
@@ -106,6 +105,20 @@ describe.each(['0.7', '0.8', '0.9'] as const)('with EntryPoint %s', (version) =>
       await world.post(t, payment.operation);
       await handle(payment);
       await world.mine();
+      await look(t);
+      expect(await settledEvents(t)).toHaveLength(1);
+    });
+
+    test('one that refuses it, and includes it, settles it once its page has found it', async () => {
+      world.bundler.answer = (call) => errorOf(call, { code: -32500, message: 'AA21' });
+      const payment = await sign(TEA);
+      const { sender, nonce } = payment.operation;
+      await world.post(t, payment.operation);
+      await handle(payment);
+      await world.mine();
+      await look(t);
+      expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 0]);
+      await t.call('GET /pay/outcome', { account: sender, nonce: `0x${nonce.toString(16)}`, ...TEA });
       await look(t);
       expect(await settledEvents(t)).toHaveLength(1);
     });

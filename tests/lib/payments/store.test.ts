@@ -10,12 +10,12 @@ import {
   OPEN_PER_ACCOUNT_MAX,
   OPEN_PER_CLIENT_MAX,
   putOff,
-  recordWord,
   SETTLED_KEEP_MS,
   selectDuePayments,
   selectPaymentOf,
   settlePayment,
   sweepPayments,
+  takeBack,
   toOpenPayment,
   WORD,
 } from '../../../lib/payments/store.ts';
@@ -56,20 +56,44 @@ test('a payment that is sent again is one row: its newest hash, its latest end, 
   await keep({ said: WORD.accepted, validUntil: 300 });
   await keep({ userOpHash: '0x2', validUntil: 200, now: 2_000 });
   expect(await t.rows('SELECT user_op_hash, valid_until, said, created_at, next_check_at FROM payments')).toEqual([
-    { user_op_hash: '0x2', valid_until: 300, said: 2, created_at: 1_000, next_check_at: 2_000 },
+    { user_op_hash: '0x2', valid_until: 300, said: WORD.accepted, created_at: 1_000, next_check_at: 2_000 },
   ]);
 });
 
-test('a refusal takes back nothing that an earlier version was told', async () => {
-  const said = async () => (await t.rows('SELECT said FROM payments'))[0]?.['said'];
-  await keep();
-  await db.write(recordWord(payment(), WORD.refused));
-  expect(await said()).toBe(WORD.refused);
-  await keep();
-  await db.write(recordWord(payment(), WORD.accepted));
-  await keep();
-  await db.write(recordWord(payment(), WORD.refused));
-  expect(await said()).toBe(WORD.accepted);
+describe('an operation that the bundler refused', () => {
+  const refuse = () => db.write(...takeBack(payment()));
+  const open = async () => (await due()).length;
+
+  test('leaves no row', async () => {
+    await keep();
+    await refuse();
+    expect(await open()).toBe(0);
+  });
+
+  test('takes back nothing that another operation was told', async () => {
+    await keep();
+    await keep({ said: WORD.accepted });
+    await keep();
+    await refuse();
+    await refuse();
+    expect(await open()).toBe(1);
+  });
+
+  test('leaves the row of one that has no answer; the last refusal takes it', async () => {
+    await keep();
+    await keep({ userOpHash: '0x2' });
+    await refuse();
+    expect(await open()).toBe(1);
+    await refuse();
+    expect(await open()).toBe(0);
+  });
+
+  test('takes no other app’s', async () => {
+    await keep({ app: 'shop' });
+    await keep();
+    await refuse();
+    expect((await due()).map(({ app }) => app)).toEqual(['shop']);
+  });
 });
 
 test('a settled one is settled once, and never watched again', async () => {
@@ -109,7 +133,7 @@ describe('where too many are open', () => {
     ['a client', OPEN_PER_CLIENT_MAX, { client: '203.0.113.7' }],
   ])('of %s, its oldest of no better word goes', async (_, max, scope) => {
     await keep({ account: '0xother', client: 'other', nonce: '0x9', now: 1 });
-    await fill(max, { ...scope, said: WORD.refused });
+    await fill(max, { ...scope, said: WORD.none });
     await keep({ nonce: '0xff', ...scope, ...(max === OPEN_PER_ACCOUNT_MAX ? { client: 'x' } : { account: '0xx' }) });
     const open = await nonces();
     expect(open).toHaveLength(max + 1);
@@ -131,12 +155,11 @@ describe('where too many are open', () => {
     const taken = await nonces();
     for (let i = 0; i < 50; i++) {
       await keep({ nonce: `0x9${i}0`, client: `stranger${i}` });
-      await db.write(recordWord(payment({ nonce: `0x9${i}0` }), WORD.refused));
     }
     expect(await nonces()).toEqual(taken);
   });
 
-  test('of the whole vault, refused ones go before those that were taken', async () => {
+  test('of the whole vault, those without an answer go before those that were taken', async () => {
     const many = Array.from({ length: OPEN_MAX }, (_, i) =>
       keepPayment(
         payment({
@@ -144,7 +167,7 @@ describe('where too many are open', () => {
           client: `c${i}`,
           nonce: `0x1${i}0`,
           now: 10 + i,
-          said: i === 0 ? WORD.accepted : WORD.refused,
+          said: i === 0 ? WORD.accepted : WORD.none,
         }),
       ).at(-1),
     ).flatMap((statement) => (statement ? [statement] : []));
@@ -182,7 +205,7 @@ test('no statement reads settled payments from end to end, or sorts', async () =
   if (!row) throw new Error('nothing is due');
   const statements = [
     ...keepPayment(payment()),
-    recordWord(payment(), WORD.refused),
+    ...takeBack(payment()),
     selectDuePayments(PLACE, 1, 1),
     selectPaymentOf(payment(), 'settled'),
     putOff(row, { sinceBlock: 1, nextBlock: 1, block: null, nextCheckAt: 1 }),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../../lib/base/clock.ts';
 import { FRESH_BLOCKS } from '../../../lib/chain/entry-point.ts';
-import { WATCH_MS, WATCH_REFUSED_MS } from '../../../lib/payments/store.ts';
+import { WATCH_MS } from '../../../lib/payments/store.ts';
 import { signUntil } from '../../../scripts/dev-stack/account2.ts';
 import { mintUsdc } from '../../../scripts/dev-stack/usdc.ts';
 import type { SmartAccount } from '../../../scripts/dev-stack/user-operation.ts';
@@ -11,7 +11,7 @@ import { startForwarder, type Trouble } from '../../support/forwarder.ts';
 import { handleOps } from '../../support/operations.ts';
 import { freshNonce, handleCalls, paymentCall, signedOperation } from '../../support/payment-operations.ts';
 import { look, openPayments, type SettlingWorld, settledEvents, startSettling, TEA } from '../../support/settling.ts';
-import { echo, errorOf } from '../../support/upstream.ts';
+import { echo } from '../../support/upstream.ts';
 import type { TestVault } from '../../support/vault.ts';
 
 let world: SettlingWorld;
@@ -137,18 +137,15 @@ describe('the chain', () => {
     expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 0]);
   });
 
-  test('what never ends is watched for a day, or for an hour if the bundler refused it', async () => {
+  test('what never ends is watched for a day, whether the bundler took it or has not answered', async () => {
     await world.post(t, (await sign()).operation);
-    world.bundler.answer = (call) => errorOf(call, { code: -32500, message: 'AA24' });
+    world.bundler.answer = () => new Response(null, { status: 500 });
     await world.post(t, (await sign()).operation);
     // The time of a chain of its own is no reason.
     await world.rpc('evm_increaseTime', [30 * 86_400]);
     await world.mine();
     await look(t);
     expect(await openPayments(t)).toBe(2);
-    await t.clock.advance(WATCH_REFUSED_MS);
-    await look(t);
-    expect(await openPayments(t)).toBe(1);
     await t.clock.advance(WATCH_MS);
     await look(t);
     expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 0]);
