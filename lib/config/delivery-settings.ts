@@ -55,6 +55,18 @@ export const DELIVERY_SETTINGS = {
   TWILIO_VERIFY_SERVICE_SID: plain('Twilio Verify v2 service', parse.unsetOr(parse.sid('VA')), undefined, {
     example: `VA${'0'.repeat(32)}`,
   }),
+  TWILIO_VERIFY_SERVICE_SID_RECOVERY: plain(
+    'another Verify service, for codes of recoveries; without it numbers get none by Twilio Verify',
+    parse.unsetOr(parse.sid('VA')),
+    undefined,
+    { example: `VA${'0'.repeat(31)}1`, needs: 'TWILIO_VERIFY_SERVICE_SID' },
+  ),
+  TWILIO_VERIFY_SERVICE_SID_CREDENTIAL: plain(
+    'a third one, for codes that show a number elsewhere; without it numbers get none by Twilio Verify',
+    parse.unsetOr(parse.sid('VA')),
+    undefined,
+    { example: `VA${'0'.repeat(31)}2`, needs: 'TWILIO_VERIFY_SERVICE_SID' },
+  ),
   TWILIO_API_URL: endpoint('base URL of the Twilio Verify API', url.httpUrl, 'https://verify.twilio.com'),
   SMS_HOOK_URL: endpoint(
     'URL of your server that text messages are posted to, signed, where SMS_PROVIDER is hook',

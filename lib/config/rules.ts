@@ -155,6 +155,29 @@ const guardianIsAlone: Rule = ({ guardianPrivateKey: key, registrarPrivateKey, d
     .map(([, name]) => ({ name: 'GUARDIAN_PRIVATE_KEY', problem: `must differ from ${name}`, remedy }));
 };
 
+/** One Verify service repeats one code to a number, whatever it is for. */
+const servicesDiffer: Rule = ({
+  twilioVerifyServiceSid: registration,
+  twilioVerifyServiceSidRecovery: recovery,
+  twilioVerifyServiceSidCredential: credential,
+}) => {
+  const remedy = 'create a Verify service of its own at Twilio';
+  const faults: SettingFault[] = [];
+  if (recovery !== undefined && recovery === registration)
+    faults.push({
+      name: 'TWILIO_VERIFY_SERVICE_SID_RECOVERY',
+      problem: 'must differ from TWILIO_VERIFY_SERVICE_SID',
+      remedy,
+    });
+  if (credential !== undefined && (credential === registration || credential === recovery))
+    faults.push({
+      name: 'TWILIO_VERIFY_SERVICE_SID_CREDENTIAL',
+      problem: 'must differ from the two other Verify services',
+      remedy,
+    });
+  return faults;
+};
+
 /** One address cannot be listened on twice. */
 const adminListens: Rule = ({ host, port, adminHost, adminPort }) =>
   adminPort !== undefined && adminPort !== 0 && adminPort === port && adminHost === host
@@ -180,6 +203,7 @@ export const RULES: readonly Rule[] = [
   tokensAreEncrypted,
   secretsDiffer,
   guardianIsAlone,
+  servicesDiffer,
   guardianHasFactory,
   adminListens,
   brandIsReadable,

@@ -121,6 +121,8 @@ export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
  */
 export interface VerifySms {
   readonly kind: 'verify';
-  send(to: string, language: string): Promise<void>;
-  check(to: string, code: string): Promise<ProviderVerdict>;
+  /** Whether codes of a purpose can be kept apart from others. */
+  offers(purpose: Purpose): boolean;
+  send(to: string, language: string, purpose: Purpose): Promise<void>;
+  check(to: string, code: string, purpose: Purpose): Promise<ProviderVerdict>;
 }

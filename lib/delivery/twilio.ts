@@ -10,6 +10,7 @@ import { callUpstream, type Fetch, measureUpstream, UpstreamError } from '../bas
 import { isObject, parseJson } from '../base/json.ts';
 import { findLanguage } from '../base/language.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { PURPOSES, type Purpose } from '../base/purpose.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, SMS_CODE_EXPIRY_SECONDS, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { measureDelivery } from './measure.ts';
 import type {
@@ -27,39 +28,65 @@ export interface TwilioSettings {
   readonly twilioAccountSid?: string | undefined;
   readonly twilioAuthToken?: string | undefined;
   readonly twilioVerifyServiceSid?: string | undefined;
+  readonly twilioVerifyServiceSidRecovery?: string | undefined;
+  readonly twilioVerifyServiceSidCredential?: string | undefined;
 }
 
 /** Text messages by Twilio Verify. */
 export const twilio = {
   name: 'twilio',
   needs: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_VERIFY_SERVICE_SID', 'SMS_COUNTRIES'],
+  takes: ['TWILIO_VERIFY_SERVICE_SID_RECOVERY', 'TWILIO_VERIFY_SERVICE_SID_CREDENTIAL'],
   costs: true,
   remedy: 'allow connections to TWILIO_API_URL',
   create: (outside: DeliveryContext<TwilioSettings>) => createTwilio(outside, accountOf(outside.config)),
-  async check({ config, fetch, clock }: CheckContext<TwilioSettings>): Promise<readonly CheckResult[]> {
-    const { apiUrl, serviceSid, ...account } = accountOf(config);
-    const headers = { accept: 'application/json', authorization: basic(account) };
-    const request = { url: `${apiUrl}/v2/Services/${serviceSid}`, method: 'GET', headers } as const;
-    const { status } = await callUpstream({ fetch, clock }, request, LIMITS);
-    if (status === 200) return [{ state: 'ok', text: 'Twilio accepts the account and the service; nothing was sent' }];
-    const refused = `Twilio refuses the credentials (${status})`;
-    if (status === 401 || status === 403)
-      return [{ state: 'fail', text: refused, remedy: 'set TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN' }];
-    const unknown = 'the account has no such Verify service';
-    if (status === 404)
-      return [{ state: 'fail', text: unknown, remedy: 'set TWILIO_VERIFY_SERVICE_SID to a service of the account' }];
-    throw new Error(`Twilio answers ${status}`);
+  async check(context: CheckContext<TwilioSettings>): Promise<readonly CheckResult[]> {
+    const account = accountOf(context.config);
+    const purposes = PURPOSES.filter((purpose) => account.services[purpose] !== undefined);
+    const found = await Promise.all(purposes.map((purpose) => checkService(context, account, purpose)));
+    // What is wrong with the account is said once.
+    return found.filter(({ text }, i) => found.findIndex((one) => one.text === text) === i);
   },
 } as const satisfies DeliveryProvider;
 
+async function checkService(
+  { fetch, clock }: CheckContext<TwilioSettings>,
+  account: TwilioAccount,
+  purpose: Purpose,
+): Promise<CheckResult> {
+  const headers = { accept: 'application/json', authorization: basic(account) };
+  const url = `${account.apiUrl}/v2/Services/${account.services[purpose]}`;
+  const { status } = await callUpstream({ fetch, clock }, { url, method: 'GET', headers }, LIMITS);
+  if (status === 200)
+    return { state: 'ok', text: `Twilio accepts the account and the service for ${purpose}; nothing was sent` };
+  if (status === 401 || status === 403)
+    return {
+      state: 'fail',
+      text: `Twilio refuses the credentials (${status})`,
+      remedy: 'set TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN',
+    };
+  if (status !== 404) throw new Error(`Twilio answers ${status}`);
+  return {
+    state: 'fail',
+    text: `the account has no such Verify service for ${purpose}`,
+    remedy: `set ${SETTINGS_OF[purpose]} to a service of the account`,
+  };
+}
+
+const SETTINGS_OF: Readonly<Record<Purpose, string>> = {
+  registration: 'TWILIO_VERIFY_SERVICE_SID',
+  recovery: 'TWILIO_VERIFY_SERVICE_SID_RECOVERY',
+  credential: 'TWILIO_VERIFY_SERVICE_SID_CREDENTIAL',
+};
+
 const LIMITS = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
 
-/** A Verify service, its account and the base URL of the API (no trailing slash). */
+/** An account, its Verify services by purpose, and the base URL of the API (no trailing slash). */
 export interface TwilioAccount {
   readonly apiUrl: string;
   readonly accountSid: string;
   readonly authToken: string;
-  readonly serviceSid: string;
+  readonly services: Readonly<Partial<Record<Purpose, string>>>;
 }
 
 interface Outside {
@@ -68,21 +95,32 @@ interface Outside {
   readonly metrics: Metrics;
 }
 
-/** Sends and checks codes with one Verify service; each call takes at most 10 s. */
+/**
+ * Sends and checks codes, each purpose with a Verify service of its own: one repeats its code to a number, whatever it
+ * is for. Each call takes at most 10 s.
+ */
 export function createTwilio(outside: Outside, account: TwilioAccount): VerifySms {
   const ask = <T>(path: string, form: Record<string, string>, read: (answer: Answer) => T) =>
     measureUpstream(outside, 'twilio', async () => read(await post(outside, account, path, form)));
+  const pathOf = (purpose: Purpose, resource: string) => {
+    const service = account.services[purpose];
+    if (service === undefined) throw new VaultError('sms_not_configured');
+    return `${encodeURIComponent(service)}/${resource}`;
+  };
   return {
     kind: 'verify',
-    send: (to, language) =>
-      measureDelivery(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
-        ask('Verifications', { To: to, Channel: 'sms', ...localeOf(language) }, started),
-      ),
-    async check(to, code) {
+    offers: (purpose) => account.services[purpose] !== undefined,
+    send(to, language, purpose) {
+      const path = pathOf(purpose, 'Verifications');
+      return measureDelivery(outside, { channel: 'sms', provider: 'twilio', failure: 'sms_send_failed' }, () =>
+        ask(path, { To: to, Channel: 'sms', ...localeOf(language) }, started),
+      );
+    },
+    async check(to, code, purpose) {
       // A text that cannot be a code is wrong: Twilio would answer 60200, as if the number were at fault.
       if (!/^\d{4,10}$/.test(code)) return 'pending';
       try {
-        return await ask('VerificationCheck', { To: to, Code: code }, verdict);
+        return await ask(pathOf(purpose, 'VerificationCheck'), { To: to, Code: code }, verdict);
       } catch (cause) {
         if (cause instanceof VaultError) throw cause;
         throw new VaultError('sms_provider_error', { cause, extra: { ok: false } });
@@ -100,10 +138,12 @@ function localeOf(language: string): { readonly Locale?: string } {
 }
 
 function accountOf(config: TwilioSettings): TwilioAccount {
-  const { twilioApiUrl: apiUrl, twilioAccountSid, twilioAuthToken, twilioVerifyServiceSid } = config;
-  if (twilioAccountSid === undefined || twilioAuthToken === undefined || twilioVerifyServiceSid === undefined)
+  const { twilioApiUrl: apiUrl, twilioAccountSid, twilioAuthToken, twilioVerifyServiceSid: registration } = config;
+  if (twilioAccountSid === undefined || twilioAuthToken === undefined || registration === undefined)
     throw new Error('SMS_PROVIDER=twilio needs TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_VERIFY_SERVICE_SID');
-  return { apiUrl, accountSid: twilioAccountSid, authToken: twilioAuthToken, serviceSid: twilioVerifyServiceSid };
+  const { twilioVerifyServiceSidRecovery: recovery, twilioVerifyServiceSidCredential: credential } = config;
+  const services = { registration, ...(recovery && { recovery }), ...(credential && { credential }) };
+  return { apiUrl, accountSid: twilioAccountSid, authToken: twilioAuthToken, services };
 }
 
 function basic({ accountSid, authToken }: Pick<TwilioAccount, 'accountSid' | 'authToken'>): string {
@@ -123,9 +163,9 @@ async function post(
   path: string,
   form: Record<string, string>,
 ): Promise<Answer> {
-  const { apiUrl, accountSid, authToken, serviceSid } = account;
+  const { apiUrl, accountSid, authToken } = account;
   const request = {
-    url: `${apiUrl}/v2/Services/${encodeURIComponent(serviceSid)}/${path}`,
+    url: `${apiUrl}/v2/Services/${path}`,
     method: 'POST',
     headers: {
       authorization: basic({ accountSid, authToken }),

@@ -89,5 +89,5 @@ async function send({ config, email, sms }: TestSender, { channel, value: to }: 
   if (channel === 'email') return email.send(message);
   if (sms.kind === 'own') return sms.send(message);
   // The provider writes the text itself: it is a code, which opens nothing here.
-  if (sms.kind === 'verify') return sms.send(to, language);
+  if (sms.kind === 'verify') return sms.send(to, language, 'registration');
 }

@@ -109,8 +109,8 @@ async function checkWithProvider(
   const attemptsRemaining = Number(results.at(-1)?.rows[0]?.['checks_left'] ?? 0);
   if (!results.slice(0, -1).some(({ rowsAffected }) => rowsAffected === 1))
     return refused({ ...EXHAUSTED, attemptsRemaining });
-  // The provider knows no purposes: asked, it would approve the code.
-  const answer = isOther ? 'pending' : await ctx.sms.check(identifier.value, check.code);
+  // Asked, the provider would approve a code of another purpose by its own service.
+  const answer = isOther ? 'pending' : await ctx.sms.check(identifier.value, check.code, code.purpose);
   if (answer === 'expired') return refused(EXPIRED);
   if (answer === 'exhausted') return refused(EXHAUSTED);
   const at = ctx.clock.now();

@@ -149,11 +149,13 @@ function messageOf(
   return { code: needsPass ? undefined : code, pass: passLink(config, pass, shown) };
 }
 
-/** A provider that keeps the codes repeats one to a number, whatever it is for: it sends those to sign up alone. */
+/** A provider that keeps the codes repeats one to a number: it sends those alone that it keeps apart from others. */
 function refuseChannel({ email, sms }: Ctx, { identifier: { channel }, purpose }: SendRequest): void {
   if (channel === 'email' && email.isOff) throw new VaultError('email_not_configured');
-  const isOff = sms.kind === 'none' || (sms.kind === 'verify' && purpose !== 'registration');
-  if (channel === 'sms' && isOff) throw new VaultError('sms_not_configured');
+  if (channel !== 'sms') return;
+  if (sms.kind === 'none') throw new VaultError('sms_not_configured');
+  if (sms.kind === 'verify' && !sms.offers(purpose))
+    throw new VaultError('sms_not_configured', { hint: `This vault sends no codes for ${purpose} to numbers.` });
 }
 
 function refuseCountry({ config }: Ctx, { channel, value }: Identifier): void {
@@ -208,7 +210,7 @@ async function deliver(
   try {
     const message = { to: value, app, language, lifetimeSeconds, code, pass, purpose };
     if (channel === 'email') await ctx.email.send(message);
-    else if (ctx.sms.kind === 'verify') await ctx.sms.send(value, language);
+    else if (ctx.sms.kind === 'verify') await ctx.sms.send(value, language, purpose);
     else if (ctx.sms.kind === 'own') await ctx.sms.send(message);
   } catch (error) {
     count('refused');

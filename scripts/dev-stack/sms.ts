@@ -2,6 +2,7 @@
 // https://www.twilio.com/docs/api/errors
 import { equalText } from '../../lib/base/bytes.ts';
 import { type Clock, isoTime, systemClock } from '../../lib/base/clock.ts';
+import type { Purpose } from '../../lib/base/purpose.ts';
 import { randomCode, randomId, systemRandom } from '../../lib/base/random.ts';
 import { answerFault, type Fault, isFault } from './fault.ts';
 import { createMailbox, type Mailbox, type Message } from './mailbox.ts';
@@ -22,22 +23,29 @@ export const SMS_ERRORS = {
 /** What to answer instead of doing the work. */
 export type SmsFault = Fault | keyof typeof SMS_ERRORS;
 
-/** The account a client must name; made-up values in the provider's form. */
+/** The account a client must name, and its Verify services by purpose; made-up values in the provider's form. */
 export const SMS_ACCOUNT = {
   accountSid: `AC${'0'.repeat(31)}1`,
   authToken: 'local-world-auth-token',
-  serviceSid: `VA${'0'.repeat(31)}1`,
+  services: {
+    registration: `VA${'0'.repeat(31)}1`,
+    recovery: `VA${'0'.repeat(31)}2`,
+    credential: `VA${'0'.repeat(31)}3`,
+  },
 };
 
 /** The settings of a vault that sends its SMS there. */
 export function smsVars(url: string) {
+  const { registration, recovery, credential } = SMS_ACCOUNT.services;
   return {
     SMS_PROVIDER: 'twilio',
     SMS_COUNTRIES: '*',
     TWILIO_API_URL: url,
     TWILIO_ACCOUNT_SID: SMS_ACCOUNT.accountSid,
     TWILIO_AUTH_TOKEN: SMS_ACCOUNT.authToken,
-    TWILIO_VERIFY_SERVICE_SID: SMS_ACCOUNT.serviceSid,
+    TWILIO_VERIFY_SERVICE_SID: registration,
+    TWILIO_VERIFY_SERVICE_SID_RECOVERY: recovery,
+    TWILIO_VERIFY_SERVICE_SID_CREDENTIAL: credential,
   };
 }
 
@@ -48,13 +56,14 @@ export interface SmsProvider extends Mailbox {
   readonly faults: { send?: SmsFault | undefined; check?: SmsFault | undefined };
   /** How many requests came in, refused ones included. */
   readonly requests: { send: number; check: number };
-  /** The code a phone last received; undefined when it received none or when it is spent. */
-  codeFor(phone: string): string | undefined;
+  /** The code that a service last sent to a phone; undefined when there is none or when it is spent. */
+  codeFor(phone: string, purpose?: Purpose): string | undefined;
   stop(): Promise<void>;
 }
 
 interface Verification {
   readonly sid: string;
+  readonly service: string;
   readonly to: string;
   readonly code: string;
   readonly at: number;
@@ -74,7 +83,8 @@ export interface SmsOptions {
 }
 
 /**
- * Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks.
+ * Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks. A
+ * verification belongs to its service, whose path both calls have: one service knows nothing of another's.
  */
 export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsProvider> {
   const { clock = systemClock, sendsMax = SENDS_MAX } = options;
@@ -82,33 +92,32 @@ export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsPro
   const faults: SmsProvider['faults'] = {};
   const requests = { send: 0, check: 0 };
   const pending = new Map<string, Verification>();
-  const service = `/v2/Services/${SMS_ACCOUNT.serviceSid}`;
 
-  const live = (to: string) => {
-    const known = pending.get(to);
+  const live = (service: string, to: string) => {
+    const known = pending.get(`${service} ${to}`);
     return known && clock.now() < known.at + VERIFICATION_MS ? known : undefined;
   };
 
-  const send = (form: URLSearchParams) => {
+  const send = (service: string, form: URLSearchParams) => {
     const to = form.get('To') ?? '';
     if (form.get('Channel') !== 'sms' || !/^\+[1-9]\d{6,14}$/.test(to)) return failure(60200);
-    const known = live(to) ?? newVerification(to, clock.now());
+    const known = live(service, to) ?? newVerification(service, to, clock.now());
     if (known.sends === sendsMax) return failure(60203);
     known.sends++;
-    pending.set(to, known);
+    pending.set(`${service} ${to}`, known);
     box.add({ to: [to], subject: 'SMS', text: `Your verification code is: ${known.code}` });
     return Response.json(describe(known, 'pending', clock.now()), { status: 201 });
   };
 
-  const check = (form: URLSearchParams) => {
+  const check = (service: string, form: URLSearchParams) => {
     const code = form.get('Code') ?? '';
     if (!/^\d{4,10}$/.test(code)) return failure(60200);
-    const known = live(form.get('To') ?? '');
+    const known = live(service, form.get('To') ?? '');
     if (!known) return failure(20404);
     if (known.checks === CHECKS_MAX) return failure(60202);
     known.checks++;
     const right = equalText(code, known.code);
-    if (right) pending.delete(known.to);
+    if (right) pending.delete(`${service} ${known.to}`);
     return Response.json(describe(known, right ? 'approved' : 'pending', clock.now()));
   };
 
@@ -119,14 +128,14 @@ export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsPro
     idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      const call = pathname === `${service}/Verifications` ? 'send' : 'check';
-      if (request.method !== 'POST' || (call === 'check' && pathname !== `${service}/VerificationCheck`))
-        return failure(20404);
+      const [, service = '', resource = ''] = /^\/v2\/Services\/(\w+)\/(\w+)$/.exec(pathname) ?? [];
+      const call = CALLS[resource];
+      if (request.method !== 'POST' || !call || !SERVICES.includes(service)) return failure(20404);
       requests[call]++;
       const fault = faults[call];
       if (fault) return isFault(fault) ? answerFault(fault, request) : failure(fault);
       if (!authorised(request)) return failure(20003);
-      return calls[call](new URLSearchParams(await request.text()));
+      return calls[call](service, new URLSearchParams(await request.text()));
     },
   });
   return {
@@ -135,13 +144,16 @@ export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsPro
     url: `http://127.0.0.1:${server.port}`,
     faults,
     requests,
-    codeFor: (phone) => live(phone)?.code,
+    codeFor: (phone, purpose = 'registration') => live(SMS_ACCOUNT.services[purpose], phone)?.code,
     stop: () => server.stop(true),
   };
 }
 
-function newVerification(to: string, at: number): Verification {
-  return { sid: `VE${randomId(systemRandom)}`, to, code: randomCode(systemRandom), at, sends: 0, checks: 0 };
+const CALLS: Readonly<Record<string, 'send' | 'check'>> = { Verifications: 'send', VerificationCheck: 'check' };
+const SERVICES: readonly string[] = Object.values(SMS_ACCOUNT.services);
+
+function newVerification(service: string, to: string, at: number): Verification {
+  return { sid: `VE${randomId(systemRandom)}`, service, to, code: randomCode(systemRandom), at, sends: 0, checks: 0 };
 }
 
 function authorised(request: Request): boolean {
@@ -151,10 +163,10 @@ function authorised(request: Request): boolean {
 }
 
 function describe(verification: Verification, status: 'pending' | 'approved', now: number): Record<string, unknown> {
-  const { sid, to, at } = verification;
+  const { sid, service, to, at } = verification;
   return {
     sid,
-    service_sid: SMS_ACCOUNT.serviceSid,
+    service_sid: service,
     account_sid: SMS_ACCOUNT.accountSid,
     to,
     channel: 'sms',

@@ -52,7 +52,13 @@ beforeEach(async () => {
  */
 afterEach(async () => {
   const codes = [...twilio.messages, ...resend.messages].map(({ text }) => /\b\d{6}\b/.exec(text)?.[0] ?? '');
-  const keys = [SMS_ACCOUNT.authToken, SMS_ACCOUNT.accountSid, SMS_ACCOUNT.serviceSid, RESEND_API_KEY, VAULT_SECRET];
+  const keys = [
+    SMS_ACCOUNT.authToken,
+    SMS_ACCOUNT.accountSid,
+    ...Object.values(SMS_ACCOUNT.services),
+    RESEND_API_KEY,
+    VAULT_SECRET,
+  ];
   const people = ['5005550', 'example.com', 'vault@example.net', new URL(twilio.url).host, new URL(resend.url).host];
   // A request's id is hex of no meaning, in which a code may appear by chance.
   const entries = t.entries.map(({ requestId: _, ...entry }) => entry);
@@ -128,13 +134,41 @@ describe('SMS codes are sent by the provider', () => {
     expect(await t.rows('SELECT digest FROM codes')).toEqual([{ digest: null }]);
   });
 
-  test.each(['recovery', 'credential'])(
-    'codes for %s are not sent: the number would get the code to sign up',
+  test.each(['recovery', 'credential'] as const)(
+    '§1.1 a code for %s is of a service of its own: the one to sign up does not do for it, nor the reverse',
     async (purpose) => {
+      const sentCodes = async (who: ReturnType<typeof phone>): Promise<[string, string]> => {
+        expect((await send(who)).status).toBe(200);
+        expect((await ask('POST /api/verify/send', { ...who, purpose })).status).toBe(200);
+        return [rightCode(who), twilio.codeFor(who.identifier, purpose) ?? ''];
+      };
+      let n = 1;
+      let [code, own] = await sentCodes(phone());
+      while (code === own) [code, own] = await sentCodes(phone(++n));
+      const checkFor = async (given: string, asked: string) =>
+        (await ask('POST /api/verify/check', { ...phone(n), code: given, purpose: asked })).body;
+      expect((await checkFor(code, purpose)).message).toBe('Incorrect code');
+      expect((await checkFor(own, 'registration')).message).toBe('Incorrect code');
+      const { verified, attestation: signed } = await checkFor(own, purpose);
+      expect(verified).toBe(true);
+      const { attestation } = createKeys(fromHex(VAULT_SECRET) as Uint8Array);
+      expect(openAttestation(attestation, signed, purpose)).toEqual(signed);
+      expect(openAttestation(attestation, signed)).toBeUndefined();
+      expect((await check(code, phone(n))).body.verified).toBe(true);
+    },
+  );
+
+  test.each(['recovery', 'credential'])(
+    'without a service for it a code for %s is not sent: the number would get the code to sign up',
+    async (purpose) => {
+      await restart({ TWILIO_VERIFY_SERVICE_SID_RECOVERY: '', TWILIO_VERIFY_SERVICE_SID_CREDENTIAL: '' });
       await send();
       const code = rightCode();
       const { status, body } = await ask('POST /api/verify/send', { ...phone(), purpose });
-      expect([status, body.error]).toEqual([503, 'sms_not_configured']);
+      expect([status, body]).toMatchObject([
+        503,
+        { error: 'sms_not_configured', hint: `This vault sends no codes for ${purpose} to numbers.` },
+      ]);
       expect(twilio.requests.send).toBe(1);
       // Nor does the code to sign up do for it: the provider is not asked.
       const other = await ask('POST /api/verify/check', { ...phone(), code, purpose });

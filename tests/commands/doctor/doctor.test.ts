@@ -580,6 +580,25 @@ describe('delivery', () => {
     await twilio.stop();
   });
 
+  test('by Twilio with a service for recoveries that is gone, which is named', async () => {
+    const [service, recovery] = [`VA${'1'.repeat(32)}`, `VA${'2'.repeat(32)}`];
+    const twilio = serve((request) => Response.json({}, { status: request.url.endsWith(service) ? 200 : 404 }));
+    const findings = await check({
+      SMS_PROVIDER: 'twilio',
+      TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+      TWILIO_AUTH_TOKEN: 'token',
+      TWILIO_VERIFY_SERVICE_SID: service,
+      TWILIO_VERIFY_SERVICE_SID_RECOVERY: recovery,
+      TWILIO_API_URL: twilio.url,
+      SMS_COUNTRIES: '+1',
+    });
+    expect(findings.filter(({ name }) => name === 'sms')).toMatchObject([
+      { state: 'ok', text: 'Twilio accepts the account and the service for registration; nothing was sent' },
+      { state: 'fail', remedy: 'set TWILIO_VERIFY_SERVICE_SID_RECOVERY to a service of the account' },
+    ]);
+    await twilio.stop();
+  });
+
   test('by Twilio: a vault that sends to every country is warned, and one that names none does not start', async () => {
     const twilio = serve(() => Response.json({}));
     const vars = {

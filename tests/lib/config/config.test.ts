@@ -265,6 +265,8 @@ describe('secrets', () => {
   });
 });
 
+const VERIFY_SERVICE = `VA${'0'.repeat(32)}`;
+
 describe('combinations', () => {
   test('a complete public vault starts', () => {
     expect(faultsOf(PUBLIC)).toEqual([]);
@@ -327,6 +329,14 @@ describe('combinations', () => {
       ['GUARDIAN_PRIVATE_KEY', 'GUARDIAN_PRIVATE_KEY'],
     ],
     [{ ...GUARDIAN, DEPLOYER_PRIVATE_KEY: '2'.repeat(64) }, []],
+    [
+      {
+        TWILIO_VERIFY_SERVICE_SID: VERIFY_SERVICE,
+        TWILIO_VERIFY_SERVICE_SID_RECOVERY: VERIFY_SERVICE,
+        TWILIO_VERIFY_SERVICE_SID_CREDENTIAL: VERIFY_SERVICE,
+      },
+      ['TWILIO_VERIFY_SERVICE_SID_RECOVERY', 'TWILIO_VERIFY_SERVICE_SID_CREDENTIAL'],
+    ],
     [{ WEBHOOK_URL: 'http://hooks.example.com', WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(24))}` }, ['WEBHOOK_URL']],
     [{ DATABASE_URL: 'http://db.example.com', DATABASE_AUTH_TOKEN: 'token', OPERATOR_SECRET }, ['DATABASE_URL']],
   ])('%j names what is missing', (vars, names) => {

@@ -4,7 +4,7 @@ import { testClock } from '../../support/clock.ts';
 
 const clock = testClock();
 const sms = await startSmsProvider({ clock });
-const { accountSid, authToken, serviceSid } = SMS_ACCOUNT;
+const { accountSid, authToken, services } = SMS_ACCOUNT;
 let phone = '';
 let phones = 0;
 
@@ -14,8 +14,14 @@ beforeEach(() => {
 
 afterAll(() => sms.stop());
 
-async function call(resource: string, form: Record<string, string>, password = authToken) {
-  const response = await fetch(`${sms.url}/v2/Services/${serviceSid}/${resource}`, {
+type Purpose = keyof typeof services;
+
+async function call(
+  resource: string,
+  form: Record<string, string>,
+  { password = authToken, purpose = 'registration' as Purpose } = {},
+) {
+  const response = await fetch(`${sms.url}/v2/Services/${services[purpose]}/${resource}`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${accountSid}:${password}`)}` },
     body: new URLSearchParams(form),
@@ -24,8 +30,8 @@ async function call(resource: string, form: Record<string, string>, password = a
   return [response.status, code ?? status, valid];
 }
 
-const send = () => call('Verifications', { To: phone, Channel: 'sms' });
-const check = (code: string) => call('VerificationCheck', { To: phone, Code: code });
+const send = (purpose?: Purpose) => call('Verifications', { To: phone, Channel: 'sms' }, { purpose });
+const check = (code: string, purpose?: Purpose) => call('VerificationCheck', { To: phone, Code: code }, { purpose });
 
 test('a sent code is approved once', async () => {
   expect(await send()).toEqual([201, 'pending', false]);
@@ -54,9 +60,22 @@ test('five sends repeat the code, the sixth is refused until ten minutes have pa
   expect(await send()).toEqual([201, 'pending', false]);
 });
 
+test('a verification belongs to its service: another one has a code of its own, and does not know this one', async () => {
+  await send();
+  await send('recovery');
+  const [code = '', other = ''] = [sms.codeFor(phone), sms.codeFor(phone, 'recovery')];
+  expect(await check(code, 'credential')).toEqual([404, 20404, undefined]);
+  expect(await check(code)).toEqual([200, 'approved', true]);
+  expect(await check(other, 'recovery')).toEqual([200, 'approved', true]);
+});
+
 test('a bad number, bad credentials, an unknown service and forced faults answer the documented errors', async () => {
   expect(await call('Verifications', { To: '12345', Channel: 'sms' })).toEqual([400, 60200, undefined]);
-  expect(await call('Verifications', { To: phone, Channel: 'sms' }, 'wrong')).toEqual([401, 20003, undefined]);
+  expect(await call('Verifications', { To: phone, Channel: 'sms' }, { password: 'wrong' })).toEqual([
+    401,
+    20003,
+    undefined,
+  ]);
   expect(await call('Elsewhere', {})).toEqual([404, 20404, undefined]);
   sms.faults.send = 20500;
   expect(await send()).toEqual([500, 20500, undefined]);
