@@ -60,10 +60,10 @@ if (chromium) {
       await world.fund(old, { wei: 10n ** 18n });
       await here.page.reload();
       const text = await here.screen('home');
-      expect(text).toContain('This account is of the first kind');
+      expect(text).toContain('This is an older account');
       await press(here.page, 'move');
       const asked = await here.screen('confirm');
-      expect(asked).toMatch(/It takes along your DID, 7 USDC,? and 1 ETH\./);
+      expect(asked).toMatch(/It takes along what apps know you by, 7 USDC,? and 1 ETH\./);
       const before = world.upstream.calls.length;
       expect(await confirm(here)).toContain(`Your account is at ${next.toLowerCase()} now.`);
       await here.screen('home');
