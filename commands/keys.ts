@@ -2,12 +2,16 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '../lib/base/bytes.ts';
 import { systemClock } from '../lib/base/clock.ts';
+import { createMetrics } from '../lib/base/metrics.ts';
+import { systemRandom } from '../lib/base/random.ts';
 import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
 import { createKeys } from '../lib/identity/keys.ts';
+import { addKey, createKeyFacts, KEY_LEAD_MS, readKeys } from '../lib/openid/signing-keys.ts';
 import { type Arguments, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, DRY_RUN, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { print, printAnswer } from './cli/print.ts';
+import { onStore } from './open-store.ts';
 import { ATTESTATION_FILE, makeDataDirectory, SECRET_FILES } from './setup/secrets.ts';
 import { checkSettings, isEmbedded, previewSettings, randomSecret, type Settings } from './setup/settings.ts';
 import {
@@ -25,19 +29,29 @@ export const keysRotateCommand: Command = {
   summary: 'creates a new attestation key; previous keys still verify',
   options: [
     option('--operator', 'rotate OPERATOR_SECRET instead of the attestation key'),
+    option('--signing', 'make the next key of ID tokens instead; a running vault uses it without a restart'),
+    option('--now', 'with --signing: it signs at once, and the former key is published no more (a stolen key)'),
     DRY_RUN,
     JSON_OUTPUT,
     CONFIG,
     HELP,
   ],
   usesSettings: true,
-  settings: ['DATA_DIR', 'DATABASE_URL', 'VAULT_SECRET', 'ATTESTATION_SIGNING_KEY', 'OPERATOR_SECRET'],
+  settings: [
+    'DATA_DIR',
+    'DATABASE_URL',
+    'DATABASE_AUTH_TOKEN',
+    'VAULT_SECRET',
+    'ATTESTATION_SIGNING_KEY',
+    'OPERATOR_SECRET',
+  ],
   examples: [
     'vault keys rotate --config /etc/vault/vault.env',
     'vault keys rotate --operator --config /etc/vault/vault.env',
+    'vault keys rotate --signing --config /etc/vault/vault.env',
   ],
   notes: [
-    'The keys take effect at the next start of the vault.',
+    'The keys take effect at the next start of the vault, but for --signing.',
     'If a setting provides the key, the new value is printed for you to set, and nothing is changed.',
     "VAULT_SECRET is never rotated: that would void pending codes and change the operator's DID.",
   ],
@@ -49,11 +63,15 @@ export const keysRotateCommand: Command = {
  * OPERATOR_SECRET. Generated keys are replaced in the data directory; for keys from settings the new value is only
  * printed. A running vault uses the keys it has read until it restarts.
  */
-function rotateKeys(given: Arguments): number {
+function rotateKeys(given: Arguments): number | Promise<number> {
+  const { signing, now, operator } = given.options;
+  if (now !== undefined && signing === undefined) throw new UsageError('--now goes with --signing.');
+  if (signing !== undefined && operator !== undefined) throw new UsageError('Expected one of: --signing, --operator.');
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
   if (isEmbedded(config.databaseUrl) && unkept.includes('VAULT_SECRET'))
     throw new UsageError(`There are no keys in ${config.dataDir} yet: start the vault once.`);
+  if (signing !== undefined) return rotateSigningKey(given, now !== undefined);
   const own: Settings = { ...settings, config };
   const rotation = given.options['operator'] === undefined ? nextAttestationKeys(own) : nextOperatorSecret(own);
   if (rotation.path === undefined) return printSetting(given, rotation);
@@ -67,6 +85,26 @@ function rotateKeys(given: Arguments): number {
     [`${rotation.name} is rotated: ${rotation.path}`, ...(keptAs ? [`kept: ${keptAs}`] : [])].join('\n'),
   );
   console.error(`vault: ${rotation.next}`);
+  return 0;
+}
+
+/** Makes the next key of ID tokens in the database of the settings, whether a vault runs on it or not. */
+async function rotateSigningKey(given: Arguments, endsNow: boolean): Promise<number> {
+  if (given.options['dry-run'] !== undefined) {
+    print('A new key of ID tokens would be made.');
+    return 0;
+  }
+  const signsFrom = systemClock.now() + (endsNow ? 0 : KEY_LEAD_MS);
+  const made = await onStore(given, async ({ config, clock, db }) => {
+    const keys = createKeys(config.vaultSecret, config.attestationSigningKey);
+    const parts = { keys, random: systemRandom, log: () => undefined, metrics: createMetrics() };
+    const ctx = { config, clock, db, ...parts, keyFacts: createKeyFacts() };
+    return addKey(ctx, await readKeys(ctx), { signsFrom, endsNow });
+  });
+  if (!made) throw new Error('another process has just made a key: try again');
+  const from = new Date(signsFrom).toISOString();
+  printAnswer(given, { key: 'signing', signsFrom: from }, () => `A new key of ID tokens signs from ${from} on.`);
+  if (endsNow) console.error('vault: apps keep /jwks for an hour: tokens of the former key may be taken until then.');
   return 0;
 }
 

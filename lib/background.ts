@@ -24,6 +24,7 @@ import { measureBackup } from './monitoring/last-backup.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { sweepMinutes } from './monitoring/store.ts';
 import { createMover } from './moves/move.ts';
+import { rotateKeys } from './openid/signing-keys.ts';
 import { PAYMENTS, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch } from './payments/watch.ts';
 import { createRetention } from './person/retention.ts';
@@ -97,6 +98,7 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch(), sponsorships: createCostWatch() }),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
+    ...(ctx.clients ? { 'signing-keys': everyMinute(whileTimeIsSure(rotateKeys)) } : {}),
     budgets: createBudgetWatch(),
     backups: everyMinute(measureBackup),
     sweep: everyMinute(createSweep()),
@@ -186,10 +188,7 @@ async function sweep(ctx: Context, keys: KeyRecord | undefined): Promise<boolean
   return [notices, ...results].some((result) => result && result.rowsAffected >= SWEEP_ROWS_MAX);
 }
 
-/**
- * Removes what no rule reads any more, a bounded number of rows a turn. The first counts the codes whose message a
- * crash swallowed.
- */
+/** Removes what no rule reads any more, a bounded number a turn. The first counts codes that a crash swallowed. */
 function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
   return [
     markLostCodes(now),

@@ -17,6 +17,7 @@ export const STREAM_QUEUE_EVENTS_MAX = 1000;
 export const RATE_LIMIT_PROXY_PER_IP = 120;
 export const RATE_LIMIT_CODES_PER_NUMBER = 5;
 export const RATE_LIMIT_READS_PER_IP = 300;
+export const RATE_LIMIT_PER_CLIENT = 6_000;
 export const RATE_LIMIT_WRITES_PER_IP = 60;
 export const NETWORK_SHARE_PERCENT = 5;
 export const EMAIL_DAILY_MAX = 20_000;

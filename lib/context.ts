@@ -36,6 +36,7 @@ import type { Notices } from './limits/limit-events.ts';
 import { createReadiness, type Readiness } from './monitoring/health.ts';
 import type { MinuteState } from './monitoring/minutes.ts';
 import { processFamilies } from './monitoring/process-metrics.ts';
+import type { OpenIdParts } from './openid/parts.ts';
 import { createPeople, type People } from './people.ts';
 import type { KeepErasures } from './person/erase.ts';
 import type { Platform } from './platform.ts';
@@ -52,7 +53,7 @@ import type { StrangersChecks } from './verification/find-code.ts';
 import type { Words } from './words/words.ts';
 
 /** All parts of a vault, assembled once: the ground parts and the subjects' own. */
-export interface Context extends Platform {
+export interface Context extends Platform, OpenIdParts {
   readonly db: OwnedStore;
   readonly hub: Hub;
   readonly notices: Notices;
@@ -133,12 +134,11 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const shared = createShared(config, isPrepared, env.database.damage);
   const files = createFiles(env.assets);
-  const { brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
-  const outside = { config, clock, random, log, metrics: openMetrics(env), fetch, brandOf, wordsOf };
+  const { clients, brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
+  const outside = { config, clock, random, log, metrics: openMetrics(env), fetch, clients, brandOf, words, wordsOf };
   const { bundlerUrl, indexerUrl, vaultSecret, attestationSigningKey } = config;
   const lasting: Lasting = {
     ...outside,
-    words,
     isReserved: createIsReserved({ ...config, names: namesOf(config, brandOf) }),
     files,
     sha256Of: createSha256Of(env.assets, files),
@@ -153,6 +153,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     minutes: shared.minutes,
     strangers: shared.strangers,
     keyNotes: shared.keyNotes,
+    ...shared.openId,
     searchRange: shared.searchRange,
     webhookFetch: env.webhookFetch ?? fetch,
     keepErasures: env.keepErasures,

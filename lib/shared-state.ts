@@ -11,6 +11,7 @@ import type { Outages, Schema } from './db/store.ts';
 import { createDoctorFacts, type DoctorFacts } from './doctor/service.ts';
 import { createNotices, type Notices } from './limits/limit-events.ts';
 import { createMinutes, type MinuteState } from './monitoring/minutes.ts';
+import { createOpenIdFacts, type OpenIdFacts } from './openid/parts.ts';
 import { createKeyNotes, type KeyNotes } from './registration/look-notes.ts';
 import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
@@ -43,6 +44,8 @@ export interface Shared {
   readonly minutes: MinuteState;
   /** How many checks of strangers were answered, by code. */
   readonly strangers: StrangersChecks;
+  /** What the OpenID Provider remembers. */
+  readonly openId: OpenIdFacts;
   /** What the doctor found last. */
   readonly doctor: DoctorFacts;
 }
@@ -63,6 +66,7 @@ export function createShared(config: Config, isCurrent: boolean, damage: Damage 
     notices: createNotices(),
     minutes: createMinutes(),
     strangers: createStrangersChecks(),
+    openId: createOpenIdFacts(),
     doctor: createDoctorFacts(),
   };
 }

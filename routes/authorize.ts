@@ -2,15 +2,19 @@
 import * as v from 'valibot';
 import { AUTHORIZATION_CODE_MS, issueCode } from '../lib/authorization-codes/authorize.ts';
 import { CODE_CHALLENGE } from '../lib/authorization-codes/challenge.ts';
+import { demandRedirect } from '../lib/authorization-codes/redirects.ts';
 import { badRequest } from '../lib/base/error.ts';
+import type { ProvableChannel } from '../lib/identity/identifier.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
+import { answerRequest, cancelRequest } from '../lib/openid/authorize.ts';
 import { createNonce, NONCE_LIFE_MS } from '../lib/registration/touch.ts';
-import { AuthorizationCode, FreshNonce } from './answers/authorize.ts';
+import { AuthorizationCode, AuthorizationLocation, FreshNonce } from './answers/authorize.ts';
 import { Attestation, Proof } from './answers/common.ts';
 import {
   addressText,
   appName,
   credentialIdText,
+  IDENTIFIER_CHARS_MAX,
   judged,
   nonceText,
   patternText,
@@ -27,6 +31,15 @@ const requestText = v.pipe(
   v.string('Invalid request'),
   v.maxLength(REQUEST_CHARS_MAX, 'Invalid request'),
   v.check((text) => text.isWellFormed(), 'Invalid request'),
+);
+
+/** Which address of each channel the person gives the app; null for none. What is absent is the oldest one. */
+const pickedAddress = v.optional(
+  v.nullable(v.pipe(v.string('Invalid identifiers'), v.maxLength(IDENTIFIER_CHARS_MAX))),
+);
+const pickedAddresses = v.pipe(
+  v.strictObject({ email: pickedAddress, sms: pickedAddress }, 'Invalid identifiers'),
+  v.transform((picked) => picked as Readonly<Partial<Record<ProvableChannel, string | null>>>),
 );
 
 /** The link of an app; parameters that are not here are the page's. */
@@ -46,13 +59,14 @@ const readLink = createReader(
 export const authorizeRoutes = [
   post('/authorize/code', {
     summary: 'A nonce for a passkey to sign, or a code for an app, for the registration that the evidence shows',
-    answers: { 200: v.union([FreshNonce, AuthorizationCode]) },
+    answers: { 200: v.union([FreshNonce, AuthorizationLocation, AuthorizationCode]) },
     errors: [
       'redirect_not_allowed',
       'proof_invalid',
       'attestation_invalid',
       'attestation_expired',
       'not_found',
+      'registration_pending',
       'rpc_error',
     ],
     example: { fresh: true },
@@ -67,31 +81,45 @@ export const authorizeRoutes = [
       limit: 'writes',
       fields: {
         request: required(requestText),
-        credentialId: required(credentialIdText),
+        cancelled: optional(v.literal(true, 'Invalid cancelled')),
+        credentialId: optional(credentialIdText),
         nonce: optional(nonceText),
         proof: optional(judged(Proof)),
         smartAccount: optional(addressText('smartAccount')),
         attestation: optional(judged(Attestation)),
+        identifiers: optional(pickedAddresses),
       },
       async handler({ ctx, input, client, spendProxy }) {
-        const { request, nonce, proof, attestation } = input;
-        const link = linkIn(request);
+        const { request, nonce, proof, attestation, credentialId } = input;
+        const { clients } = ctx;
+        const isOpenId = clients !== undefined && /(?:^|&)response_type=/.test(request);
+        if (isOpenId && input.cancelled) return json({ location: await cancelRequest({ ...ctx, clients }, request) });
+        if (credentialId === undefined) throw badRequest('Missing required fields: credentialId');
         if ((proof === undefined) === (attestation === undefined))
           throw badRequest('Expected one of: proof, attestation');
         if (proof !== undefined && nonce === undefined) throw badRequest('Missing required fields with proof: nonce');
         // Both are judged by what the chain shows now.
         spendProxy();
-        const code = await issueCode(ctx, {
+        const shown = {
           request,
           client,
-          clientId: link.client_id,
-          redirectUri: link.redirect_uri,
-          codeChallenge: link.code_challenge,
-          credentialId: parseCredentialId(input.credentialId),
+          credentialId: parseCredentialId(credentialId),
           evidence:
             proof === undefined || nonce === undefined
               ? { attestation }
               : { assertion: assertionOf(proof), nonce, account: input.smartAccount },
+        };
+        if (isOpenId) {
+          const picked = input.identifiers ?? {};
+          return json({ location: await answerRequest({ ...ctx, clients }, { ...shown, picked }) });
+        }
+        const link = linkIn(request);
+        demandRedirect(ctx.config, { clientId: link.client_id, redirectUri: link.redirect_uri });
+        const code = await issueCode(ctx, {
+          ...shown,
+          clientId: link.client_id,
+          redirectUri: link.redirect_uri,
+          codeChallenge: link.code_challenge,
           channel: link.channel,
         });
         return json({ code, iss: ctx.config.baseUrl, expires_in: AUTHORIZATION_CODE_MS / 1000 });

@@ -5,6 +5,7 @@ import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
 import { authorizeRoutes } from './authorize.ts';
+import { authorizePageRoutes } from './authorize-page.ts';
 import { balanceRoutes } from './balance.ts';
 import { brandRoutes } from './brand.ts';
 import { bundlerRoutes } from './bundler.ts';
@@ -34,6 +35,7 @@ import type { OperationsOf } from './http/operations.ts';
 import type { Route } from './http/route.ts';
 import { type Connection, createRouter } from './http/router.ts';
 import { indexerRoutes } from './indexer.ts';
+import { jwksRoutes } from './jwks.ts';
 import { landingRoutes } from './landing.ts';
 import { metricsRoutes } from './metrics.ts';
 import { openApiRoutes } from './openapi.ts';
@@ -43,6 +45,8 @@ import { recoveryRoutes } from './recoveries.ts';
 import { registerRoutes } from './register.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
+import { tokenEndpointRoutes } from './token.ts';
+import { userinfoRoutes } from './userinfo.ts';
 import { verifyRoutes } from './verify.ts';
 import { wellKnownRoutes } from './well-known.ts';
 import { wordRoutes } from './words.ts';
@@ -74,6 +78,10 @@ export const ROUTES = [
   ...payRoutes,
   ...accountPageRoutes,
   ...authorizeRoutes,
+  ...authorizePageRoutes,
+  ...tokenEndpointRoutes,
+  ...userinfoRoutes,
+  ...jwksRoutes,
   ...registerRoutes,
   ...landingRoutes,
   ...wellKnownRoutes,

@@ -2,6 +2,7 @@
 import { CODE_VERIFIER } from '../lib/authorization-codes/challenge.ts';
 import { exchangeCode } from '../lib/authorization-codes/exchange.ts';
 import { demandRedirect, isRedirect } from '../lib/authorization-codes/redirects.ts';
+import { isoTime } from '../lib/base/clock.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { findFullLimit } from '../lib/registration/capacity.ts';
 import { ProvenPerson, RegisterConfig } from './answers/register.ts';
@@ -43,7 +44,9 @@ export const registerRoutes = [
     fields: { client_id: clientId, redirect_uri: redirectUri },
     async handler({ ctx, input, client }) {
       const { config } = ctx;
-      demandRedirect(config, { clientId: input.client_id, redirectUri: input.redirect_uri });
+      const { client_id: clientId, redirect_uri: redirectUri } = input;
+      if (!ctx.clients?.get(clientId)?.redirectUris.includes(redirectUri))
+        demandRedirect(config, { clientId, redirectUri });
       const channels = [
         ...(config.emailProvider === 'none' ? [] : ['email']),
         ...(config.smsProvider === 'none' ? [] : ['sms']),
@@ -76,7 +79,8 @@ export const registerRoutes = [
     async handler({ ctx, input }) {
       const { client_id, redirect_uri, code, code_verifier } = input;
       const request = { clientId: client_id, redirectUri: redirect_uri, code, codeVerifier: code_verifier };
-      return json(await exchangeCode(ctx, request));
+      const { code: issued, identity } = await exchangeCode(ctx, request);
+      return json({ ...identity, verified_at: isoTime(issued.verifiedAt) });
     },
   }),
 ] as const satisfies readonly Route[];

@@ -1,4 +1,6 @@
 import { VaultError } from '../lib/base/error.ts';
+import { discoveryDocument } from '../lib/openid/discovery.ts';
+import { ProviderMetadata } from './answers/openid.ts';
 import { DidDocument, RelatedOrigins } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
@@ -19,6 +21,17 @@ export const wellKnownRoutes = [
       const document = registrarDocument(ctx);
       if (!document) throw new VaultError('not_found');
       return json(document, { headers: CACHE });
+    },
+  }),
+
+  get('/.well-known/openid-configuration', {
+    summary: 'The metadata of the OpenID Provider',
+    answers: { 200: ProviderMetadata },
+    errors: ['not_found'],
+    isPage: true,
+    handler({ ctx: { clients, config, words } }) {
+      if (!clients) throw new VaultError('not_found');
+      return json(discoveryDocument(config, words.languagesOf('register')), { headers: CACHE });
     },
   }),
 

@@ -26,9 +26,13 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
     may: ['base', 'constants', 'delivery', 'identity'],
   },
   chain: { about: 'JSON-RPC, ABIs, accounts, receipts, fees, transactions', may: ['base', 'config', 'constants'] },
-  brand: { about: 'names, logos, colours and support addresses, by app', may: ['base', 'config'] },
+  clients: { about: 'the apps that people sign in to, as `CLIENTS` names them', may: ['base', 'config'] },
+  brand: { about: 'names, logos, colours and support addresses, by app', may: ['base', 'clients', 'config'] },
   words: { about: "languages, the operator's words, and those of mails", may: ['base', 'config'] },
-  people: { about: 'what people see and read: brand and words together', may: ['base', 'brand', 'config', 'words'] },
+  people: {
+    about: 'what people see and read: brand and words together',
+    may: ['base', 'brand', 'clients', 'config', 'words'],
+  },
   streams: { about: 'the live event stream', may: ['base', 'config', 'constants', 'db', 'events'] },
   platform: { about: 'the types of the ground parts', may: ['base', 'chain', 'config', 'db', 'identity'] },
   idempotency: { about: '`Idempotency-Key`', may: GROUND },
@@ -76,6 +80,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   'authorization-codes': {
     about: 'codes that apps exchange for who signed up at `/register`',
     may: [...GROUND, 'registration'],
+  },
+  openid: {
+    about: 'the OpenID Provider: authorization requests, keys, tokens and claims',
+    may: [...GROUND, 'authorization-codes', 'clients', 'registration'],
   },
   recovery: {
     about: 'the vault as guardian: recoveries from request to end, their mails, carried vetoes',

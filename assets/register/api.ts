@@ -8,7 +8,7 @@ import type { Attestation } from '../../client/vault/wire.ts';
 import { type Hex, toBase64url } from '../../client/wallet/bytes.ts';
 import { accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
-import type { AppLink } from './link.ts';
+import type { Answer, AppLink } from './link.ts';
 
 /** What the vault says of itself to this page. */
 export interface PageConfig {
@@ -57,16 +57,29 @@ async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(text)));
 }
 
-/** Has the vault issue a code. Where the chain does not answer, it is asked again for a while. */
-export async function requestCode({ clientId, query }: AppLink, evidence: Evidence): Promise<string> {
+/**
+ * Has the vault issue a code. Where the chain does not answer, it is asked again for a while, and while it has not
+ * confirmed the registration, for longer.
+ */
+export async function requestCode({ clientId, query }: AppLink, evidence: Evidence): Promise<Answer> {
+  const until = performance.now() + PENDING_MS;
   for (let tries = 1; ; tries++) {
     try {
-      return ((await askForCode(clientId, { request: query, ...evidence })) as { code: string }).code;
+      return (await askForCode(clientId, { request: query, ...evidence })) as Answer;
     } catch (error) {
-      if ((error as VaultClientError).error !== 'rpc_error' || tries === TRIES) throw error;
-      await pause(PAUSE_MS, undefined);
+      const { error: said, retryAfter = 0 } = error as VaultClientError;
+      const isPending = said === 'registration_pending' && performance.now() < until;
+      if (!isPending && (said !== 'rpc_error' || tries >= TRIES)) throw error;
+      await pause(isPending ? retryAfter * 1000 : PAUSE_MS, undefined);
     }
   }
+}
+
+/** Where Cancel leads; undefined where the vault does not say. */
+export function requestCancel({ clientId, query }: AppLink): Promise<Answer | undefined> {
+  return askForCode(clientId, { request: query, cancelled: true }).catch(() => undefined) as Promise<
+    Answer | undefined
+  >;
 }
 
 function askForCode(clientId: string, fields: object): Promise<unknown> {
@@ -76,6 +89,8 @@ function askForCode(clientId: string, fields: object): Promise<unknown> {
 
 /** A node may be a block behind the one that said it was confirmed. */
 const [TRIES, PAUSE_MS] = [3, 1_500];
+/** A registration that the chain does not confirm for so long needs a person's patience. */
+const PENDING_MS = 120_000;
 
 async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
   const options = { ...init, credentials: 'omit', signal: AbortSignal.timeout(ANSWER_MS) } as const;

@@ -15,8 +15,19 @@ export interface AppLink {
   readonly channel: string | undefined;
   readonly loginHint: string | undefined;
   readonly invite: string | undefined;
-  /** The method is S256 and the challenge has its form. */
+  /** The method is S256 and the challenge has its form; of OpenID Connect the vault has judged it. */
   readonly isComplete: boolean;
+  /** A request of OpenID Connect; undefined for a link of `/register`. */
+  readonly openId: OpenIdLink | undefined;
+}
+
+/** What an app asks for by OpenID Connect. */
+export interface OpenIdLink {
+  readonly scopes: readonly string[];
+  /** The person wants to sign up first. */
+  readonly isSignUp: boolean;
+  /** The first language that the app names. */
+  readonly language: string | undefined;
 }
 
 /** Reads the link; undefined for one that names no app and URI, or a parameter twice (RFC 6749 section 3.1). */
@@ -27,6 +38,7 @@ export function parseLink(search: string): AppLink | undefined {
   const [clientId, redirectUri] = [valueIn('client_id'), valueIn('redirect_uri')];
   if (!clientId || !redirectUri || new Set(names).size < names.length || !URL.canParse(redirectUri)) return undefined;
   const codeChallenge = valueIn('code_challenge') ?? '';
+  const openId = query.has('response_type') ? openIdIn(query) : undefined;
   return {
     query: search.replace(/^\?/, ''),
     clientId,
@@ -35,22 +47,42 @@ export function parseLink(search: string): AppLink | undefined {
     state: query.get('state') ?? undefined,
     // Some servers split a query at semicolons too.
     rawState: /[?&]state=([^&]*)/.exec(search)?.[1]?.replaceAll(';', '%3B'),
-    isPopup: valueIn('mode') === 'popup',
-    channel: valueIn('channel'),
+    isPopup: !openId && valueIn('mode') === 'popup',
+    channel: openId ? channelOf(openId) : valueIn('channel'),
     loginHint: valueIn('login_hint'),
     invite: valueIn('invite'),
-    isComplete: valueIn('code_challenge_method') === 'S256' && /^[A-Za-z0-9_-]{43}$/.test(codeChallenge),
+    openId,
+    isComplete:
+      openId !== undefined ||
+      (valueIn('code_challenge_method') === 'S256' && /^[A-Za-z0-9_-]{43}$/.test(codeChallenge)),
   };
 }
 
+function openIdIn(query: URLSearchParams): OpenIdLink {
+  const wordsOf = (name: string) => query.get(name)?.split(' ').filter(Boolean) ?? [];
+  const [language] = wordsOf('ui_locales');
+  return { scopes: wordsOf('scope'), isSignUp: wordsOf('prompt').includes('create'), language };
+}
+
+/** An app that asks for one kind of address gets people who have it. */
+function channelOf({ scopes }: OpenIdLink): 'email' | 'sms' | undefined {
+  const [email, phone] = [scopes.includes('email'), scopes.includes('phone')];
+  if (email === phone) return undefined;
+  return email ? 'email' : 'sms';
+}
+
 /** What goes back to the app: a code, or why there is none (RFC 6749 section 4.1.2.1). */
-export type Answer = { readonly code: string } | { readonly error: 'access_denied' | 'invalid_request' };
+export type Answer =
+  | { readonly code: string }
+  | { readonly error: 'access_denied' | 'invalid_request' }
+  /** Of OpenID Connect: the vault has composed it. */
+  | { readonly location: string };
 
 /**
  * The redirect URI with the answer, the state, and the issuer (RFC 9207). URI and state are the app's own text, and
  * stay as they are.
  */
-export function returnUrl({ redirectUri, state, rawState }: AppLink, answer: Answer, issuer: string): string {
+export function returnUrl({ redirectUri, state, rawState }: AppLink, answer: object, issuer: string): string {
   const pairs = [
     ...Object.entries(answer).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
     ...(state === undefined ? [] : [`state=${rawState ?? encodeURIComponent(state)}`]),
@@ -69,6 +101,10 @@ const HEARD_MS = 1_500;
  * `told`: the app has heard, and the window is closing if the browser lets it.
  */
 export async function answerApp(link: AppLink, answer: Answer, issuer: string): Promise<'told' | 'leaving'> {
+  if ('location' in answer) {
+    location.replace(answer.location);
+    return 'leaving';
+  }
   const opener = window.opener as Window | null;
   if (link.isPopup && opener && !opener.closed && (await isHeard(opener, link, { ...answer, iss: issuer }))) {
     window.close();

@@ -36,8 +36,8 @@ export function isSameRequest(link: AppLink, memory: Memory): boolean {
 }
 
 /** All that decides where an answer goes, and what is in it. */
-function nameOf({ clientId, redirectUri, codeChallenge, rawState, channel, isPopup }: AppLink): string {
-  return JSON.stringify([clientId, redirectUri, codeChallenge, rawState, channel, isPopup]);
+function nameOf({ clientId, redirectUri, codeChallenge, rawState, channel, isPopup, openId, query }: AppLink): string {
+  return openId ? query : JSON.stringify([clientId, redirectUri, codeChallenge, rawState, channel, isPopup]);
 }
 
 /** Whether somebody has signed in on this device. */

@@ -3,11 +3,13 @@ import { createCall } from '../../client/vault/call.ts';
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { createVaultInfo } from '../../client/vault/vault-info.ts';
 import { inLanguages, loadWords, word } from '../words/words.ts';
-import { type Evidence, type PageConfig, readPageConfig, requestCode, signForApp } from './api.ts';
+import { type Evidence, type PageConfig, readPageConfig, requestCancel, requestCode, signForApp } from './api.ts';
+import { faultOfLink, showFault } from './fault.ts';
+import { guardPresses } from './guard.ts';
 import { type Answer, type AppLink, answerApp, parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, noteKnown, noteRequest, openTabMemory } from './memory.ts';
 import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
-import { type Address, askStart, askWithout, type StartOptions } from './screens.ts';
+import { type Address, askStart, askWithout, noteScopes, type StartOptions } from './screens.ts';
 import { askPress, InsteadError, type SignUp, signUp } from './sign-up.ts';
 import { element, offerCancel, onPress, say, show, step, toggle, write } from './view.ts';
 import { problemText } from './words.ts';
@@ -24,9 +26,14 @@ const STEPS = ['step-address', 'step-passkey', 'step-account', 'step-back'];
 
 async function open(): Promise<void> {
   show('loading');
+  const fault = faultOfLink();
+  if (fault !== undefined) return showFault(fault, load);
   const link = parseLink(location.search);
   // What goes wrong is said in the person's language.
-  const [read, hasWords] = await Promise.all([link && readAllowed(link), loadWords('register', link?.clientId)]);
+  const [read, hasWords] = await Promise.all([
+    link && readAllowed(link),
+    loadWords('register', link?.clientId, link?.openId?.language),
+  ]);
   if (!hasWords) return showUnreached(load);
   if (read && 'error' in read) throw read.error;
   if (!link || !read) return showProblem('link', {}, []);
@@ -36,6 +43,7 @@ async function open(): Promise<void> {
     if (!mayLead()) return showProblem('unexpected', {}, []);
     return location.replace(config.issuer + location.pathname + location.search);
   }
+  noteScopes(link.openId?.scopes);
   const place = { link, config, app: new URL(link.redirectUri).host };
   const { app } = place;
   write('app', app);
@@ -69,25 +77,6 @@ function channelsOf({ link: { channel }, config: { channels } }: Place): PageCon
   return channels.filter((one) => channel === undefined || one === channel);
 }
 
-/** A window that another page brings to the front may come under a double click: its first half second takes none. */
-function guardPresses(): void {
-  let since = performance.now();
-  const renew = () => {
-    since = performance.now();
-  };
-  addEventListener('focus', renew);
-  document.addEventListener('visibilitychange', renew);
-  const guard = (event: MouseEvent) => {
-    // The keyboard has no clicks to count.
-    if (event.detail === 0 || performance.now() - since > FRONT_MS) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  };
-  addEventListener('click', guard, { capture: true });
-}
-
-const FRONT_MS = 500;
-
 /** The address of a sign-up that this link began in this tab. */
 function begun(): Address | undefined {
   const { identifier, channel, sent, attestation, request } = memory.read() ?? {};
@@ -101,7 +90,15 @@ function start(place: Place, more: Partial<StartOptions> = {}): void {
   const { full } = config;
   const notice = full ? problemText(full.error, { soon: soonOf(full.retry_after ?? undefined) }).join('. ') : undefined;
   const channels = full ? [] : channelsOf(place);
-  const asked = { app, channels, wanted: link.channel, isKnown: isKnownHere(), hint: link.loginHint, notice, ...more };
+  const asked = {
+    app,
+    channels,
+    wanted: link.channel,
+    isKnown: isKnownHere() && !link.openId?.isSignUp,
+    hint: link.loginHint,
+    notice,
+    ...more,
+  };
   run(place, async () => {
     const chosen = await askStart(asked);
     if (chosen === 'forget') {
@@ -164,7 +161,7 @@ async function begin(place: Place, address: Address): Promise<void> {
     await askWithout(app, movesAt);
     showProgress(place)('account');
   }
-  const code = await codeFor(place, evidence).catch(async (error: unknown) => {
+  const answer = await codeFor(place, evidence).catch(async (error: unknown) => {
     const { status, reason } = refusalOf(error) ?? {};
     if ((status !== 403 && status !== 404) || reason === 'account' || reason === 'did') throw error;
     // The attestation has ended, or was used for a code that got lost: the passkey shows the same.
@@ -173,7 +170,7 @@ async function begin(place: Place, address: Address): Promise<void> {
     showProgress(place)('account');
     return codeFor(place, signed);
   });
-  leave(place, { code });
+  leave(place, answer);
 }
 
 function callFor({ clientId: app }: AppLink) {
@@ -192,11 +189,11 @@ async function signIn(place: Place): Promise<void> {
   toggle('step-address', false);
   show('progress');
   step(STEPS, 'step-account');
-  leave(place, { code: await codeFor(place, evidence) });
+  leave(place, await codeFor(place, evidence));
 }
 
 /** A code; after Cancel none is asked for any more. */
-function codeFor({ link }: Place, evidence: Evidence): Promise<string> {
+function codeFor({ link }: Place, evidence: Evidence): Promise<Answer> {
   return isLeft ? new Promise(() => undefined) : requestCode(link, evidence);
 }
 
@@ -212,15 +209,17 @@ function showProgress({ app }: Place): (at: 'passkey' | 'account') => void {
 let isLeft = false;
 
 /** Goes back to the app with the answer: one, whatever else is under way. */
-async function leave({ link, config, app }: Place, answer: Answer): Promise<void> {
+async function leave({ link, config, app }: Place, given: Answer): Promise<void> {
   if (isLeft) return;
   isLeft = true;
   offerCancel(false);
-  if ('code' in answer) {
+  if (!('error' in given)) {
     noteKnown();
     step(STEPS, 'step-back');
   } else show('loading');
   memory.forget();
+  const answer = link.openId && 'error' in given ? await requestCancel(link) : given;
+  if (!answer) return showUnreached(() => location.reload());
   if ((await answerApp(link, answer, config.issuer)) === 'leaving') return;
   // Shown where the browser does not let the page close its window.
   say({ 'done-title': 'done.title', 'done-words': 'done.words', 'done-go': 'done.go' }, { app });

@@ -64,10 +64,31 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   });
 }
 
+/** What the app asks for by OpenID Connect, on every screen of this visit. */
+export function noteScopes(asked: readonly string[] | undefined): void {
+  scopes = asked;
+}
+
+let scopes: readonly string[] | undefined;
+
 /** What an app gets of somebody who signs up with an address, or who signs in. */
 function gives(app: string, wanted: string | undefined): string {
+  if (scopes) return gets(app, scopes);
   const what = wanted === 'address' || wanted === 'email' || wanted === 'sms' ? wanted : 'all';
   return word('gives', { app, what: word(`gives.${what}`) });
+}
+
+const GETS = { email: 'gets.email', phone: 'gets.phone', profile: 'gets.profile' } as const;
+
+/** Each scope in words, and of `openid` alone that there is nothing more. */
+function gets(app: string, asked: readonly string[]): string {
+  const given = Object.entries(GETS).flatMap(([scope, id]) => (asked.includes(scope) ? [word(id)] : []));
+  const what = new Intl.ListFormat(document.documentElement.lang).format(given);
+  const sentences = [
+    ...(given.length > 0 ? [word('gets', { app, what })] : []),
+    ...(asked.includes('did') ? [word('gets.did', { app })] : []),
+  ];
+  return sentences.length > 0 ? sentences.join(' ') : word('gets.nothing', { app });
 }
 
 /** For people who are known here, signing in stands first and has the main button. */

@@ -25,6 +25,7 @@ export const PROBLEMS: Readonly<Record<string, string>> = {
   credential_already_registered: 'registered',
   did_taken: 'there',
   registration_failed: 'failed',
+  registration_pending: 'network',
   relay_unfunded: 'operator',
   registry_missing: 'operator',
   rpc_error: 'network',

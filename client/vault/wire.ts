@@ -59,6 +59,9 @@ export type PredictedAccount = { readonly address: Address };
 /** A code for an app; `iss` goes back to the app with it. */
 export type AuthorizationCode = { readonly code: string; readonly iss: string; readonly expires_in: Seconds };
 
+/** Where the browser goes, with an answer for the app. */
+export type AuthorizationLocation = { readonly location: string };
+
 /** A nonce for a passkey to sign. */
 export type FreshNonce = { readonly nonce: string; readonly expires_in: Seconds };
 
@@ -431,6 +434,58 @@ export type TestMessage = {
     readonly state: 'ok' | 'warn' | 'fail' | 'skipped';
     readonly text: string;
     readonly remedy?: string;
+  };
+};
+
+/** Public keys. */
+export type Jwks = {
+  readonly keys: readonly {
+    readonly kty: 'RSA';
+    readonly n: string;
+    readonly e: string;
+    readonly kid: string;
+    readonly use: 'sig';
+    readonly alg: 'RS256';
+  }[];
+};
+
+/** The metadata of the provider. */
+export type ProviderMetadata = {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly userinfo_endpoint: string;
+  readonly jwks_uri: string;
+  readonly [name: string]: unknown;
+};
+
+/** What a code is exchanged for. */
+export type Tokens = {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: Seconds;
+  readonly scope: string;
+  readonly id_token: string;
+};
+
+/** The claims of a person: those of the granted scopes that are proven now. */
+export type UserInfo = {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: true;
+  readonly email_verified_at?: number;
+  readonly phone_number?: string;
+  readonly phone_number_verified?: true;
+  readonly phone_number_verified_at?: number;
+  readonly preferred_username?: string;
+  readonly did?: Did;
+  readonly account?: Address;
+  readonly status?: 'submitted' | 'confirmed';
+  readonly final?: boolean;
+  readonly proofs?: {
+    readonly identifier: 'attestation' | 'alias' | null;
+    readonly controller: 'passkey' | null;
+    readonly did: 'address' | 'moved' | null;
   };
 };
 
@@ -1283,14 +1338,26 @@ export interface Operations {
       | { readonly request: string; readonly fresh: true }
       | {
           readonly request: string;
-          readonly credentialId: string;
+          readonly cancelled?: true | undefined;
+          readonly credentialId?: string | undefined;
           readonly nonce?: string | undefined;
           readonly proof?: Proof | undefined;
           readonly smartAccount?: string | undefined;
           readonly attestation?: Attestation | undefined;
+          readonly identifiers?:
+            | { readonly email?: string | null | undefined; readonly sms?: string | null | undefined }
+            | undefined;
         };
-    answer: FreshNonce | AuthorizationCode;
+    answer: FreshNonce | AuthorizationLocation | AuthorizationCode;
   };
+  /** Exchange a code, once, for an ID token and an access token. */
+  'POST /token': { input: Readonly<Record<never, never>>; answer: Tokens };
+  /** The claims of an access token. */
+  'GET /userinfo': { input: Readonly<Record<never, never>>; answer: UserInfo };
+  /** The same; the body is not read. */
+  'POST /userinfo': { input: Readonly<Record<never, never>>; answer: UserInfo };
+  /** The public keys of ID tokens. */
+  'GET /jwks': { input: Readonly<Record<never, never>>; answer: Jwks };
   /** What the sign-up page learns of the vault. */
   'GET /register/config': {
     input: { readonly client_id: string; readonly redirect_uri: string };
@@ -1308,6 +1375,8 @@ export interface Operations {
   };
   /** The registrar's DID document. */
   'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };
+  /** The metadata of the OpenID Provider. */
+  'GET /.well-known/openid-configuration': { input: Readonly<Record<never, never>>; answer: ProviderMetadata };
   /** The origins that may use the vault's passkeys. */
   'GET /.well-known/webauthn': { input: Readonly<Record<never, never>>; answer: RelatedOrigins };
   /** Whether the process is alive. */

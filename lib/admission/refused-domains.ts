@@ -1,6 +1,7 @@
 import type { Log } from '../base/log.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { readSettingFile } from '../config/setting-file.ts';
 import { asciiDomain } from '../identity/identifier.ts';
 
 /** The largest file: a list of three hundred thousand domains. */
@@ -73,15 +74,8 @@ function isListed(domain: string, domains: ReadonlySet<string>): boolean {
 }
 
 function readText(path: string, files: OperatorFiles | undefined): string {
-  if (!files) throw fault('needs a host that reads files (env.operatorFiles)');
-  let bytes: Uint8Array | undefined;
-  try {
-    bytes = files.read(path, REFUSED_DOMAINS_BYTES_MAX);
-  } catch (error) {
-    throw fault(`cannot be read: ${error instanceof Error ? error.message : 'it failed'}`);
-  }
-  if (!bytes) throw fault('does not exist');
-  return new TextDecoder().decode(bytes);
+  const file = { name: 'REFUSED_MAIL_DOMAINS_FILE', path, maxBytes: REFUSED_DOMAINS_BYTES_MAX } as const;
+  return new TextDecoder().decode(readSettingFile(file, files));
 }
 
 function fault(problem: string): ConfigError {

@@ -9,12 +9,11 @@ import type { Assertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
-import { findAttested, openFreshAttestation, type SignIn } from '../registration/sign-in.ts';
+import { findAttested, openFreshAttestation, type ShownSignIn } from '../registration/sign-in.ts';
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
 import { countSignature } from './count-store.ts';
-import { demandRedirect } from './redirects.ts';
 import { noteRefused, noteSignIn } from './sign-ins.ts';
 import { insertCode } from './store.ts';
 
@@ -45,20 +44,42 @@ export interface AuthorizationRequest extends CodeRequest {
   readonly evidence: CodeEvidence;
   /** The app gets identifiers of this channel alone. */
   readonly channel: ProvableChannel | undefined;
+  /** What a request of OpenID Connect asks for beside these. */
+  readonly openId?: OpenIdAsked;
+}
+
+/** What a code is for by OpenID Connect. */
+export interface OpenIdAsked {
+  /** The granted scopes, separated by spaces. */
+  readonly scope: string;
+  readonly nonce: string | undefined;
+  /** Which address of each channel the person picked; null for none of it. What is not there is the oldest one. */
+  readonly picked: Readonly<Partial<Record<ProvableChannel, string | null>>>;
+  /** Seconds since the person was last asked, at most. */
+  readonly maxAge: number | undefined;
+  /** Throws where the client wants nobody but another person. */
+  readonly admit: (did: string) => Promise<void>;
 }
 
 /**
  * Issues a code for the registration that the evidence shows, never for one that the request names. Throws 403
- * `redirect_not_allowed`, `proof_invalid`, those of attestations, 404 `not_found` without such a registration, 502
- * `rpc_error`.
+ * `proof_invalid`, those of attestations, 404 `not_found` without such a registration, 409 `registration_pending`
+ * for OpenID Connect, 502 `rpc_error`.
  */
 export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
-  const { config, clock, random, db, metrics } = ctx;
-  demandRedirect(config, request);
-  const { signIn, proof, verifiedAt, endsAt, counted } = await show(ctx, request).catch(async (error) => {
-    await noteRefused(ctx, request, error);
-    throw error;
-  });
+  const { clock, random, db, metrics } = ctx;
+  const { openId } = request;
+  const { signIn, proof, verifiedAt, endsAt, counted, isConfirmed, isSynced } = await show(ctx, request).catch(
+    async (error) => {
+      await noteRefused(ctx, request, error);
+      throw error;
+    },
+  );
+  if (openId) {
+    // An app would keep a person who never was, should the registration fail.
+    if (!isConfirmed) throw new VaultError('registration_pending', { retryAfterSeconds: PENDING_RETRY_SECONDS });
+    await openId.admit(signIn.did);
+  }
   const code = toBase64url(random(32));
   const now = clock.now();
   const expiresAt = now + AUTHORIZATION_CODE_MS;
@@ -75,6 +96,11 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       redirectUri,
       challenge: codeChallenge,
       channel: request.channel ?? null,
+      scope: openId?.scope ?? null,
+      nonce: openId?.nonce ?? null,
+      request: openId ? digestOf(request.request) : null,
+      picked: openId?.picked ?? {},
+      amr: isSynced ? 'swk' : 'hwk',
       verifiedAt,
       expiresAt,
       keptUntil: Math.max(expiresAt + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
@@ -84,6 +110,9 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   metrics.counter('vault_authorization_codes_total').add({ outcome: 'issued' });
   return code;
 }
+
+/** A block and a little. */
+const PENDING_RETRY_SECONDS = 3;
 
 /** The digest under which a secret is stored: both codes and proofs are too random to be guessed. */
 export function digestOf(secret: string): string {
@@ -96,8 +125,7 @@ function show(ctx: Ctx, request: AuthorizationRequest): Promise<Shown> {
   return byAttestation(ctx, request, evidence.attestation);
 }
 
-interface Shown {
-  readonly signIn: SignIn;
+interface Shown extends ShownSignIn {
   /** The digest of the evidence. */
   readonly proof: string;
   readonly verifiedAt: number;
@@ -114,7 +142,12 @@ async function bySignature(
 ): Promise<Shown> {
   const { config, clock } = ctx;
   const lines = authorizationLines(config.registrarDid, request.request);
-  const { challenge, signCount, endsAt } = openTouch(ctx, { lines, request: request.request, nonce, assertion });
+  const { challenge, signCount, endsAt, isSynced } = openTouch(ctx, {
+    lines,
+    request: request.request,
+    nonce,
+    assertion,
+  });
   const { credentialId } = request;
   // Loaded here: it makes the tables of a curve.
   const { signerKeys } = await import('../identity/signer-keys.ts');
@@ -124,16 +157,22 @@ async function bySignature(
   const proof = digestOf(`assertion ${toBase64url(challenge)} ${found.signer}`);
   const counted = { key: found.signer, count: signCount };
   // The chain may have taken its time.
-  return { signIn: found.signIn, proof, verifiedAt: Math.min(clock.now(), endsAt), endsAt, counted };
+  const { signIn, isConfirmed } = found;
+  const verifiedAt = Math.min(clock.now(), endsAt);
+  return { signIn, isConfirmed, isSynced, proof, verifiedAt, endsAt, counted };
 }
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
   const { credentialId, clientId: app } = request;
-  const signIn = await findAttested(ctx, opened, { credentialId, app, place: ownPlace(ctx.config) });
-  if (!signIn) throw new VaultError('not_found', { hint: UNKNOWN });
+  const { maxAge } = request.openId ?? {};
+  // The attestation says when the code was typed; who asks for less than that has the passkey asked.
+  if (maxAge !== undefined && ctx.clock.now() > opened.verifiedAt + maxAge * 1000)
+    throw new VaultError('attestation_expired');
+  const shown = await findAttested(ctx, opened, { credentialId, app, place: ownPlace(ctx.config) });
+  if (!shown) throw new VaultError('not_found', { hint: UNKNOWN });
   const { signature, verifiedAt, expiresAt } = opened;
-  return { signIn, proof: digestOf(`attestation ${signature}`), verifiedAt, endsAt: expiresAt };
+  return { ...shown, proof: digestOf(`attestation ${signature}`), verifiedAt, endsAt: expiresAt };
 }
 
 const USED = 'A proof makes one code that is exchanged, for one request: ask the passkey again.';

@@ -5,7 +5,8 @@ import { toBase64url, utf8 } from '../base/bytes.ts';
 export interface CodeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  readonly codeChallenge: string;
+  /** Null where the client may do without PKCE, and does. */
+  readonly codeChallenge: string | null;
 }
 
 /** The form of a code challenge by the method S256: base64url of 32 bytes. */

@@ -1,26 +1,38 @@
-import { isoTime } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import type { Platform } from '../platform.ts';
 import type { KeyNotes } from '../registration/look-notes.ts';
 import { type ProvenIdentity, readIdentity } from '../registration/proven-identity.ts';
 import { digestOf } from './authorize.ts';
-import { challengeOfVerifier } from './challenge.ts';
-import { type Exchange, type IssuedCode, selectCode, toCode, useCode } from './store.ts';
+import { CODE_VERIFIER, challengeOfVerifier } from './challenge.ts';
+import {
+  type Exchange,
+  endAccessToken,
+  type IssuedCode,
+  selectCode,
+  type TokenGrant,
+  toCode,
+  useCode,
+} from './store.ts';
 
 /** An exchange of a code, as an app asks for it. */
 export interface TokenRequest {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly code: string;
-  readonly codeVerifier: string;
+  /** Undefined where the client does without PKCE. */
+  readonly codeVerifier: string | undefined;
+  /** The access token that it gets, of OpenID Connect alone. */
+  readonly grant?: TokenGrant;
 }
 
-/** The owner of a code, and when that was shown. */
-export interface ProvenPerson extends ProvenIdentity {
-  readonly verified_at: string;
+/** A code that was exchanged, and who owns it. */
+export interface Exchanged {
+  readonly code: IssuedCode;
+  readonly identity: ProvenIdentity;
 }
 
-type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
+/** What an exchange needs. */
+export type ExchangeContext = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
   readonly keyNotes: KeyNotes;
 };
 
@@ -29,9 +41,10 @@ export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used
 
 /**
  * Exchanges a code once. A wrong client, URI or verifier uses nothing up, nor does an answer that cannot be given. A
- * second use ends nothing. Throws 400 `invalid_grant` with its reason, 502 `rpc_error`.
+ * second use ends the access token of the first (RFC 6749 section 4.1.2). Throws 400 `invalid_grant` with its
+ * reason, 502 `rpc_error`.
  */
-export async function exchangeCode(ctx: Ctx, request: TokenRequest): Promise<ProvenPerson> {
+export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest): Promise<Exchanged> {
   const { clock, db, metrics } = ctx;
   const count = (outcome: 'exchanged' | 'refused') =>
     metrics.counter('vault_authorization_codes_total').add({ outcome });
@@ -43,22 +56,36 @@ export async function exchangeCode(ctx: Ctx, request: TokenRequest): Promise<Pro
     code: digestOf(request.code),
     app: request.clientId,
     redirectUri: request.redirectUri,
-    challenge: challengeOfVerifier(request.codeVerifier),
+    challenge: challengeOf(request.codeVerifier),
   };
   // A guess writes nothing.
   const [row] = await db.read(selectCode(exchange.code));
-  if (!row) throw refuse('code');
-  const code = toCode(row);
+  const code = row && toCode(row);
+  // A code of `/register` is not one of OpenID Connect.
+  if (!code || (code.scope === null) !== (request.grant === undefined)) throw refuse('code');
   const now = clock.now();
   const fault = faultOf(exchange, code, now);
-  if (fault) throw refuse(fault);
+  if (fault) {
+    const isRight = fault === 'used' || fault === 'expired';
+    if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code, now));
+    throw refuse(fault);
+  }
   const identity = await readIdentity(ctx, code, code.channel);
   if (!identity) throw refuse('registration');
   // The write is the check: only one of several exchanges uses the code.
-  const [used] = await db.write(useCode(exchange, now));
-  if (used?.rowsAffected !== 1) throw refuse('used');
+  const [used] = await db.write(useCode(exchange, now, request.grant));
+  if (used?.rowsAffected !== 1) {
+    await db.write(endAccessToken(exchange.code, now));
+    throw refuse('used');
+  }
   count('exchanged');
-  return { ...identity, verified_at: isoTime(code.verifiedAt) };
+  return { code, identity };
+}
+
+/** A verifier of another form than RFC 7636 has fits no challenge, and is not none. */
+function challengeOf(verifier: string | undefined): string | null {
+  if (verifier === undefined) return null;
+  return CODE_VERIFIER.test(verifier) ? challengeOfVerifier(verifier) : '';
 }
 
 /** The first part that does not fit. That a code was used is said only to a caller who has the rest right. */
@@ -75,12 +102,13 @@ function invalidGrant(reason: GrantFault): VaultError {
 }
 
 const HINTS: Readonly<Record<GrantFault, string>> = {
-  code: 'The vault knows no such code: send the person to /register again.',
+  code: 'The vault knows no such code: send the person to sign in again.',
   client: 'The code was issued to another client_id.',
   redirect_uri: 'redirect_uri must be the one of the link, character by character.',
-  verifier: 'code_challenge of the link must be base64url(SHA-256(code_verifier)), without padding.',
-  used: 'The code was exchanged already, and what that gave stays good: send the person to /register for another one.',
-  expired: 'A code is good for 60 seconds: send the person to /register again.',
+  verifier:
+    'code_challenge of the link must be base64url(SHA-256(code_verifier)), without padding; one is not there without the other.',
+  used: 'The code was exchanged already, and the access token of that has ended: send the person to sign in again.',
+  expired: 'A code is good for 60 seconds: send the person to sign in again.',
   registration:
-    'The registration failed since the code was issued, or its account gave the DID up: send the person to /register again.',
+    'The registration failed since the code was issued, or its account gave the DID up: send the person to sign in again.',
 };

@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '../base/json.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { type Row, type Statement, textOf } from '../db/database.ts';
 import type { Channel } from '../identity/identifier.ts';
@@ -10,9 +11,18 @@ export interface NewAuthorizationCode {
   readonly code: string;
   readonly app: string;
   readonly redirectUri: string;
-  readonly challenge: string;
+  readonly challenge: string | null;
   /** The identifiers of this channel are for the app; null for all. */
   readonly channel: Channel | null;
+  /** The granted scopes of OpenID Connect, separated by spaces; null for a link of `/register`. */
+  readonly scope: string | null;
+  readonly nonce: string | null;
+  /** The digest of the request, of OpenID Connect alone. */
+  readonly request: string | null;
+  /** By channel: the address that the person picked, null for none. */
+  readonly picked: Readonly<Record<string, string | null>>;
+  /** `hwk`, or `swk` of a key that is backed up (RFC 8176). */
+  readonly amr: string;
   readonly credentialId: string;
   /** Empty where the account showed the key, not its registration. */
   readonly key: string;
@@ -31,13 +41,14 @@ export interface NewAuthorizationCode {
 export function insertCode(code: NewAuthorizationCode): Statement {
   return {
     sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, channel, credential_id, key, did,
-        account, verified_at, expires_at, kept_until)
+        account, verified_at, expires_at, kept_until, scope, nonce, request, identifiers, amr)
       VALUES (:proof, :code, :app, :redirect_uri, :challenge, :channel, :credential_id, :key, :did, :account,
-        :verified_at, :expires_at, :kept_until)
+        :verified_at, :expires_at, :kept_until, :scope, :nonce, :request, :identifiers, :amr)
       ON CONFLICT (proof) DO UPDATE SET code = excluded.code, channel = excluded.channel, did = excluded.did,
-        account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until
+        account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until,
+        identifiers = excluded.identifiers
       WHERE used_at IS NULL AND app = excluded.app AND redirect_uri = excluded.redirect_uri
-        AND challenge = excluded.challenge AND key = excluded.key`,
+        AND challenge IS excluded.challenge AND request IS excluded.request AND key = excluded.key`,
     args: {
       proof: code.proof,
       code: code.code,
@@ -52,6 +63,11 @@ export function insertCode(code: NewAuthorizationCode): Statement {
       verified_at: code.verifiedAt,
       expires_at: code.expiresAt,
       kept_until: code.keptUntil,
+      scope: code.scope,
+      nonce: code.nonce,
+      request: code.request,
+      identifiers: JSON.stringify(code.picked),
+      amr: code.amr,
     },
   };
 }
@@ -62,16 +78,45 @@ export interface Exchange {
   readonly code: string;
   readonly app: string;
   readonly redirectUri: string;
-  readonly challenge: string;
+  readonly challenge: string | null;
 }
 
-/** Uses a code up; `rowsAffected` 1 is the right to its answer, which one exchange gets. */
-export function useCode({ code, app, redirectUri, challenge }: Exchange, now: number): Statement {
+/** An access token: its digest, and when it ends. */
+export interface TokenGrant {
+  readonly token: string;
+  readonly until: number;
+}
+
+/** Uses a code up, perhaps for a token; `rowsAffected` 1 is the right to its answer, which one exchange gets. */
+export function useCode({ code, app, redirectUri, challenge }: Exchange, now: number, grant?: TokenGrant): Statement {
   return {
-    sql: `UPDATE authorization_codes SET used_at = :now WHERE code = :code AND app = :app
-      AND redirect_uri = :redirect_uri AND challenge = :challenge AND used_at IS NULL AND expires_at > :now`,
-    args: { code, app, redirect_uri: redirectUri, challenge, now },
+    sql: `UPDATE authorization_codes SET used_at = :now, token = :token, token_until = :until,
+        kept_until = max(kept_until, coalesce(:until, 0))
+      WHERE code = :code AND app = :app AND redirect_uri = :redirect_uri AND challenge IS :challenge
+        AND used_at IS NULL AND expires_at > :now`,
+    args: {
+      code,
+      app,
+      redirect_uri: redirectUri,
+      challenge,
+      now,
+      token: grant?.token ?? null,
+      until: grant?.until ?? null,
+    },
   };
+}
+
+/** Ends the access token of a code that is exchanged again (RFC 6749 section 4.1.2). */
+export function endAccessToken(code: string, now: number): Statement {
+  return {
+    sql: `UPDATE authorization_codes SET token_until = :now WHERE code = :code AND token_until > :now`,
+    args: { code, now },
+  };
+}
+
+/** The row of an access token that has not ended, one or none. */
+export function selectToken(token: string, now: number): Statement {
+  return { sql: `SELECT * FROM authorization_codes WHERE token = :token AND token_until > :now`, args: { token, now } };
 }
 
 /** A code's row, one or none. */
@@ -91,8 +136,13 @@ export function toCode(row: Row): IssuedCode {
     code: text('code'),
     app: text('app'),
     redirectUri: text('redirect_uri'),
-    challenge: text('challenge'),
+    challenge: textOf(row, 'challenge'),
     channel: textOf(row, 'channel') as Channel | null,
+    scope: textOf(row, 'scope'),
+    nonce: textOf(row, 'nonce'),
+    request: textOf(row, 'request'),
+    picked: pickedOf(row),
+    amr: text('amr'),
     credentialId: text('credential_id'),
     key: text('key'),
     did: text('did'),
@@ -101,6 +151,11 @@ export function toCode(row: Row): IssuedCode {
     expiresAt: Number(row['expires_at']),
     isUsed: row['used_at'] !== null,
   };
+}
+
+function pickedOf(row: Row): IssuedCode['picked'] {
+  const picked = parseJson(textOf(row, 'identifiers') ?? '');
+  return isObject<Record<string, string | null>>(picked) ? picked : {};
 }
 
 /** Removes codes that neither a proof nor an exchange is compared with any more, and sign-ins of so many days ago. */

@@ -31,6 +31,8 @@ export interface ErrorDetails {
   readonly hint?: string;
   /** One word for the cause, where several causes share the code. */
   readonly reason?: string;
+  /** Headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Members added beside `error` in the reply. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

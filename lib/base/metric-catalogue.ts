@@ -68,6 +68,28 @@ export const METRICS = {
   vault_authorization_codes_total: closed('Authorization codes of apps by outcome.', {
     outcome: ['issued', 'exchanged', 'refused'],
   }),
+  vault_token_requests_total: closed('Exchanges at /token by outcome.', {
+    outcome: ['answered', 'invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_grant', 'failed'],
+  }),
+  vault_authorize_refused_total: closed('Authorization requests that were refused, by reason.', {
+    reason: [
+      'query',
+      'client_id_missing',
+      'client_id_twice',
+      'client_unknown',
+      'redirect_uri_missing',
+      'redirect_uri_twice',
+      'redirect_uri_unknown',
+      'invalid_request',
+      'invalid_scope',
+      'unsupported_response_type',
+      'request_not_supported',
+      'request_uri_not_supported',
+      'registration_not_supported',
+      'login_required',
+    ],
+  }),
+  vault_signing_key_age_seconds: gauge('How long the key of ID tokens has signed.'),
   vault_budget_used: gauge('Use of the daily budgets of the whole vault.', 'budget'),
   vault_budget_max: gauge('Size of the daily budgets of the whole vault.', 'budget'),
   vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),

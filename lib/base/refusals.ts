@@ -165,6 +165,13 @@ export const REFUSALS = {
     cause: 'No other DID has claimed the address, or its claim has ended.',
     remedy: 'Nothing is to be let go: look the passkey up with its key, which says what is claimed.',
   },
+  registration_pending: {
+    status: 409,
+    hint: 'The chain has not confirmed the registration yet: try again after Retry-After.',
+    cause:
+      'The chain has not confirmed the registration. An app gets no code for somebody whose registration may fail.',
+    remedy: 'Try again after `Retry-After`; the page waits by itself.',
+  },
   did_taken: {
     status: 409,
     cause: 'The registry has this DID for another account.',

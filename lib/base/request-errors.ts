@@ -12,7 +12,26 @@ export const REQUEST_ERRORS = {
     status: 400,
     cause: 'The code is unknown, used, older than 60 seconds, or of another app, URI or verifier: `reason` says which.',
     remedy:
-      'Send the person to `/register` again. Keep the verifier where the person comes back ([register.md](register.md)).',
+      'Send the person to sign in again. Keep the verifier where the person comes back ([register.md](register.md)).',
+  },
+  invalid_client: {
+    status: 401,
+    hint: 'The client is unknown, or its secret is missing, wrong, or one too many.',
+    cause:
+      'The client at `/token` is not in `CLIENTS`, or its secret does not fit; one without secrets must send none.',
+    remedy: 'Compare `client_id`. Operator: `vault clients list`, and `vault clients secret` for a new secret.',
+  },
+  unsupported_grant_type: {
+    status: 400,
+    hint: 'grant_type must be authorization_code: there are no refresh tokens.',
+    cause: '`/token` exchanges authorization codes alone.',
+    remedy: 'Send `grant_type=authorization_code`. There are no refresh tokens: send the person to sign in again.',
+  },
+  invalid_token: {
+    status: 401,
+    hint: 'The access token is unknown, revoked or has expired: send the person to sign in again.',
+    cause: 'The access token at `/userinfo` is unknown, has expired, or its code was exchanged twice.',
+    remedy: 'Exchange a code once, and send the token as `Authorization: Bearer`. Send the person to sign in again.',
   },
   parse_error: {
     status: 400,
@@ -21,8 +40,10 @@ export const REQUEST_ERRORS = {
   },
   invalid_request: {
     status: 400,
-    cause: 'The body of a call to the bundler is not a JSON-RPC request, or is a batch of none or more than 10.',
-    remedy: 'Send `{ "jsonrpc": "2.0", "id": 1, "method": …, "params": […] }`. Notifications are not taken.',
+    cause:
+      'The body of a call to the bundler is not a JSON-RPC request, or is a batch of none or more than 10. At `/token` a field is missing or there twice, or the body is no form.',
+    remedy:
+      'Send `{ "jsonrpc": "2.0", "id": 1, "method": …, "params": […] }`. Notifications are not taken. At `/token` send a form, each field once.',
   },
   invalid_params: {
     status: 400,

@@ -1,13 +1,15 @@
 import type { OperatorFiles } from '../base/operator-files.ts';
+import type { Clients } from '../clients/client.ts';
 import type { BrandColour } from '../config/brand-colour.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { readSettingFile } from '../config/setting-file.ts';
 import { type BrandEntry, readBrandsFile } from './brands-file.ts';
 import { LOGO_BYTES_MAX, type Logo, readLogo } from './logo.ts';
 
 /** What people see of a service: on its pages, in its mails and in the dialogs of passkeys. */
 export interface Brand {
   readonly name: string;
-  /** The host of an app's own pages, by `REGISTER_REDIRECTS`; undefined where it has none. */
+  /** The host of an app's own pages, by `CLIENTS` or `REGISTER_REDIRECTS`; undefined where it has none. */
   readonly site: string | undefined;
   readonly logo: Logo | undefined;
   /** Undefined for the pages' own colour. */
@@ -30,7 +32,7 @@ type BrandConfig = Pick<
  * Reads the brands of the settings and the files that they name. Throws `ConfigError` for a file that is missing or
  * that cannot be used.
  */
-export function createBrands(config: BrandConfig, files: OperatorFiles | undefined): BrandOf {
+export function createBrands(config: BrandConfig, files: OperatorFiles | undefined, clients?: Clients): BrandOf {
   const operators: Brand = {
     name: config.brandName,
     site: undefined,
@@ -44,9 +46,10 @@ export function createBrands(config: BrandConfig, files: OperatorFiles | undefin
     const entries = readBrandsFile(textOf(config.brands, files), config);
     for (const [app, entry] of Object.entries(entries)) own.set(app, withEntry(operators, entry, files));
   }
-  for (const { app, uri } of config.registerRedirects) {
+  const ofClients = Array.from(clients?.values() ?? [], ({ id, redirectUris }) => ({ app: id, uri: redirectUris[0] }));
+  for (const { app, uri } of [...ofClients, ...config.registerRedirects]) {
     const brand = own.get(app) ?? operators;
-    if (brand.site === undefined) own.set(app, { ...brand, site: new URL(uri).host });
+    if (brand.site === undefined && uri !== undefined) own.set(app, { ...brand, site: new URL(uri).host });
   }
   return (app) => own.get(app) ?? operators;
 }
@@ -73,33 +76,17 @@ function withEntry(
 }
 
 function logoOf(name: 'BRAND_LOGO' | 'BRANDS', path: string, files: OperatorFiles | undefined): Logo {
-  const logo = readLogo(readFile(name, path, LOGO_BYTES_MAX, files));
+  const what = name === 'BRANDS' ? 'names a file that' : 'is a file that';
+  const logo = readLogo(readSettingFile({ name, path, what, maxBytes: LOGO_BYTES_MAX }, files));
   if ('problem' in logo) throw fault(name, name === 'BRANDS' ? `names a logo that ${logo.problem}` : logo.problem);
   return logo;
 }
 
 function textOf(path: string, files: OperatorFiles | undefined): string {
-  return new TextDecoder().decode(readFile('BRANDS', path, BRANDS_BYTES_MAX, files));
+  return new TextDecoder().decode(readSettingFile({ name: 'BRANDS', path, maxBytes: BRANDS_BYTES_MAX }, files));
 }
 
 const BRANDS_BYTES_MAX = 256 * 1024;
-
-function readFile(
-  name: 'BRAND_LOGO' | 'BRANDS',
-  path: string,
-  maxBytes: number,
-  files: OperatorFiles | undefined,
-): Uint8Array {
-  if (!files) throw fault(name, 'needs a host that reads files (env.operatorFiles)');
-  const what = name === 'BRANDS' ? 'names a file that' : 'is a file that';
-  try {
-    const bytes = files.read(path, maxBytes);
-    if (bytes) return bytes;
-  } catch (error) {
-    throw fault(name, `${what} cannot be read: ${error instanceof Error ? error.message : 'it failed'}`);
-  }
-  throw fault(name, `${what} does not exist`);
-}
 
 function fault(name: 'BRAND_LOGO' | 'BRANDS', problem: string): ConfigError {
   return new ConfigError([{ name, problem }]);

@@ -1,10 +1,21 @@
-import { apps } from './parsers.ts';
+import { count } from './limit-settings.ts';
+import { anyText, apps, unsetOr } from './parsers.ts';
 import { plain } from './setting.ts';
 import { redirects } from './url-parsers.ts';
 
 /** The apps of a vault, and where people who sign up for one go back to. */
 export const APP_SETTINGS = {
   APPS: plain('names that requests may carry in X-Vault-App', apps, '', { example: 'shop,forum' }),
+  CLIENTS: plain(
+    'JSON file of the apps of APPS that people sign in to by OpenID Connect: `{"<app>":{"redirect_uris":[…],"secrets":[…]}}`',
+    unsetOr(anyText),
+    undefined,
+    { example: '/etc/vault/clients.json', requires: 'REGISTRAR_PRIVATE_KEY' },
+  ),
+  ID_TOKEN_SECONDS: count('lifetime of ID tokens and access tokens of apps, in seconds', 3_600, 60, 86_400, {
+    needs: 'CLIENTS',
+  }),
+  SIGNING_KEY_DAYS: count('days after which another key signs ID tokens', 90, 2, 3_650, { needs: 'CLIENTS' }),
   REGISTER_REDIRECTS: plain(
     'apps of APPS that people sign up for at /register, each with its exact redirect URI (app=https://…); a comma is %2C',
     redirects,

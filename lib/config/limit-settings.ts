@@ -79,6 +79,13 @@ export const LIMIT_SETTINGS = {
     { example: '60' },
   ),
   RATE_LIMIT_READS_PER_IP: count('checks and look-ups of one IP per minute', limit.RATE_LIMIT_READS_PER_IP),
+  RATE_LIMIT_PER_CLIENT: count(
+    'requests of an app per minute to exchange codes and to read claims, from all its servers and people',
+    limit.RATE_LIMIT_PER_CLIENT,
+    0,
+    COUNT_MAX,
+    { needs: 'CLIENTS' },
+  ),
   NETWORK_SHARE_PERCENT: count(
     'how much of a limit of the whole service one network may take, in percent; 100 sets no limit per network',
     limit.NETWORK_SHARE_PERCENT,

@@ -55,18 +55,27 @@ export interface Redirect {
   readonly uri: string;
 }
 
-/** What the vault adds to a redirect URI (RFC 6749 section 4.1.2, RFC 9207). */
-const REDIRECT_PARAMETERS = ['code', 'state', 'iss', 'error'];
+/** What the vault adds to a redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207). */
+const REDIRECT_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
 
-/** Apps with their exact redirect URIs, in the spelling of the URL parser: then what is compared is what is opened. */
+/** What a redirect URI has to be, in words. */
+export const REDIRECT_URI_FORM =
+  'as a browser writes it, https (http:// only for localhost and loopback addresses), without user, fragment and the ' +
+  `parameters ${REDIRECT_PARAMETERS.join(', ')}`;
+
+/** Whether a text is a redirect URI in the spelling of the URL parser: then what is compared is what is opened. */
+export function isRedirectUri(text: string): boolean {
+  const url = text.includes('#') ? undefined : parseUrl(text, ['https:', 'http:']);
+  if (url?.href !== text || (url.protocol === 'http:' && !isLoopbackHost(url.hostname))) return false;
+  return !REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name));
+}
+
+/** Apps with their exact redirect URIs. */
 export const redirects = listOf(
-  'app=https://app.example/back (the URI as a browser writes it, without user, fragment and the parameters code, ' +
-    'state, iss, error; http:// only for localhost and loopback addresses)',
+  `app=https://app.example.com/back (the URI ${REDIRECT_URI_FORM})`,
   (given): Redirect | undefined => {
-    const [, app = '', uri = ''] = /^([a-z0-9-]{1,64})=([^#]+)$/.exec(given) ?? [];
-    const url = parseUrl(uri, ['https:', 'http:']);
-    if (url?.href !== uri || (url.protocol === 'http:' && !isLoopbackHost(url.hostname))) return undefined;
-    return REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name)) ? undefined : { app, uri };
+    const [, app = '', uri = ''] = /^([a-z0-9-]{1,64})=(.+)$/.exec(given) ?? [];
+    return isRedirectUri(uri) ? { app, uri } : undefined;
   },
 );
 

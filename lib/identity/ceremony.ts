@@ -23,9 +23,11 @@ export type CeremonyFault =
 
 /**
  * What an assertion says of its ceremony: the challenge as it stands in the client data and the signature counter, 0
- * where the authenticator has none; or the first fault.
+ * where the authenticator has none, and whether the key is backed up; or the first fault.
  */
-export type Ceremony = { readonly challenge: string; readonly signCount: number } | { readonly fault: CeremonyFault };
+export type Ceremony =
+  | { readonly challenge: string; readonly signCount: number; readonly isSynced: boolean }
+  | { readonly fault: CeremonyFault };
 
 /**
  * Judges where and how an assertion was made (Web Authentication Level 3 section 7.2, steps 11–19), all but its
@@ -42,7 +44,9 @@ export function judgeCeremony(assertion: Assertion, place: Place): Ceremony {
   const data = fromBase64(assertion.authenticatorData);
   if (!data || data.length < AUTHENTICATOR_DATA_BYTES_MIN) return { fault: 'authenticator_data' };
   const fault = authenticatorFault(data, place);
-  return fault === undefined ? { challenge, signCount: signCountIn(data) } : { fault };
+  if (fault !== undefined) return { fault };
+  const isSynced = ((data[RP_ID_HASH_BYTES] ?? 0) & BACKED_UP) !== 0;
+  return { challenge, signCount: signCountIn(data), isSynced };
 }
 
 const RP_ID_HASH_BYTES = 32;

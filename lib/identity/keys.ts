@@ -10,6 +10,8 @@ export interface Keys {
   readonly operatorSeed: Uint8Array;
   /** Authenticates the nonces that passkeys sign. */
   readonly nonce: Uint8Array;
+  /** Seals the private halves of the keys that sign ID tokens. */
+  readonly sealing: Uint8Array;
   /** Attestation keys, the current one first: it signs, all verify. */
   readonly attestation: readonly Uint8Array[];
 }
@@ -23,6 +25,7 @@ export function createKeys(vaultSecret: Uint8Array, attestation: readonly Uint8A
     codePepper: deriveKey(vaultSecret, 'code-pepper'),
     operatorSeed: deriveKey(vaultSecret, 'operator-did-key'),
     nonce: deriveKey(vaultSecret, 'nonce'),
+    sealing: deriveKey(vaultSecret, 'signing-keys'),
     attestation: attestation.length > 0 ? attestation : [deriveKey(vaultSecret, 'attestation')],
   };
 }

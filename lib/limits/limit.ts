@@ -30,11 +30,11 @@ export type Limit = Scope & LimitParts;
 
 /**
  * What a limit counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, an
- * account's address, or the whole vault. Of the whole vault `share` names the limit of what one network may take, or
- * `unshared` says why there is none.
+ * account's address, an app, or the whole vault. Of the whole vault `share` names the limit of what one network may
+ * take, or `unshared` says why there is none.
  */
 type Scope =
-  | { readonly bucket: 'client' | 'network' | 'identifier' | 'account' }
+  | { readonly bucket: 'client' | 'network' | 'identifier' | 'account' | 'app' }
   | { readonly bucket: 'vault'; readonly share: string }
   | { readonly bucket: 'vault'; readonly unshared: string };
 

@@ -35,6 +35,13 @@ export const REQUEST_LIMITS = {
     bucket: 'client',
     error: 'rate_limited',
   },
+  'requests-per-app': {
+    counts: 'exchanges and reads of claims',
+    max: 'rateLimitPerClient',
+    windowSeconds: MINUTE,
+    bucket: 'app',
+    error: 'rate_limited',
+  },
   'operator-failures-per-ip': {
     counts: 'wrong operator secrets',
     max: 10,

@@ -20,6 +20,15 @@ export interface SignIn {
   readonly account: string;
 }
 
+/** A registration as its evidence has shown it. */
+export interface ShownSignIn {
+  readonly signIn: SignIn;
+  /** Whether the chain has confirmed it. */
+  readonly isConfirmed: boolean;
+  /** Whether the key that signed is backed up, so on several devices. */
+  readonly isSynced: boolean;
+}
+
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
 
 /** An attestation that can still be used, with the identifier that it is of; times are milliseconds. */
@@ -62,20 +71,21 @@ export async function findAttested(
   ctx: Ctx,
   { identifier, signature }: FreshAttestation,
   { credentialId, app, place }: AttestedBy,
-): Promise<SignIn | undefined> {
+): Promise<ShownSignIn | undefined> {
   const named = identifierHash(identifier, signature);
   for (const row of await ctx.db.read(selectProven({ identifier: identifier.key, credentialId, app }))) {
     const { did, proof, proofKey, status, registeredAt } = toRegistration(row);
     const opened = storedProof(proof);
     if (proofKey === null || opened?.identifierHash !== named) continue;
-    if ('fault' in judgeCeremony(opened.assertion, place)) continue;
+    const ceremony = judgeCeremony(opened.assertion, place);
+    if ('fault' in ceremony) continue;
     if (ctx.clock.now() >= registeredAt + ATTESTED_SIGN_IN_MS) throw new VaultError('attestation_expired');
     const { smartAccount: account } = opened;
     const isConfirmed = status === 'confirmed';
     if (!isOwnDid(ctx.config, { did, account, isConfirmed })) throw labelError();
     // The chain says nothing yet about a registration that is under way.
     if (isConfirmed) await demandOpen(ctx, { did, account, isConfirmed }, proofKey);
-    return { credentialId, key: proofKey, did, account };
+    return { signIn: { credentialId, key: proofKey, did, account }, isConfirmed, isSynced: ceremony.isSynced };
   }
   return undefined;
 }

@@ -14,6 +14,8 @@ import { selectAnySigner, selectOwned, selectSignedBy } from './sign-in-store.ts
 export interface Signer {
   readonly signIn: SignIn;
   readonly signer: string;
+  /** Whether the chain has confirmed it. */
+  readonly isConfirmed: boolean;
 }
 
 /** A signature by a passkey. */
@@ -50,10 +52,14 @@ export async function findSigner(
   if (found && isOwnDid(config, found)) {
     const signer = String(row['key']);
     await demandOpen(ctx, found, signer);
-    return { signIn: { ...found, credentialId, key: signer }, signer };
+    const { did, account, isConfirmed } = found;
+    return { signIn: { did, account, credentialId, key: signer }, signer, isConfirmed };
   }
   const byAccount = await findByAccount(ctx, account, keys);
-  if (byAccount) return { signIn: { ...byAccount.owned, credentialId, key: '' }, signer: byAccount.signer };
+  if (byAccount) {
+    const { did, account: of, isConfirmed } = byAccount.owned;
+    return { signIn: { did, account: of, credentialId, key: '' }, signer: byAccount.signer, isConfirmed };
+  }
   if (found) throw labelError();
   const [another] = await db.read(selectAnySigner(credentialId));
   return another ? 'not_signed' : 'none';

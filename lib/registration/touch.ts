@@ -41,6 +41,8 @@ export interface OpenedTouch {
   /** The 32 bytes that were signed. */
   readonly challenge: Uint8Array;
   readonly signCount: number;
+  /** Whether the key is backed up, so on several devices. */
+  readonly isSynced: boolean;
   readonly endsAt: number;
 }
 
@@ -58,7 +60,8 @@ export function openTouch({ config, keys, clock }: Ctx, { lines, request, nonce,
   // The clock of the process that made it may be ahead of this one's.
   if (askedAt === undefined || now < askedAt - PROOF_SKEW_MS || now >= askedAt + NONCE_LIFE_MS)
     throw proofInvalid('nonce', config);
-  return { challenge, signCount: ceremony.signCount, endsAt: askedAt + NONCE_LIFE_MS };
+  const { signCount, isSynced } = ceremony;
+  return { challenge, signCount, isSynced, endsAt: askedAt + NONCE_LIFE_MS };
 }
 
 /** When a nonce was made for the request; undefined for any other text. */

@@ -123,7 +123,7 @@ const SEND_LIMITS = [
 
 /** The full limits, each with the seconds until it has room. */
 export function fullLimits(config: Config, resets: Row, { ip, identifier, now }: codes.NewCode): LimitState[] {
-  const buckets = { client: ip, network: '', identifier, account: '', vault: '' };
+  const buckets = { client: ip, network: '', identifier, account: '', app: '', vault: '' };
   const full: LimitState[] = [];
   for (const [name, column] of SEND_LIMITS) {
     const at = numberOf(resets, column);

@@ -8,6 +8,9 @@ export const AuthorizationCode = v.object({
   expires_in: Seconds,
 });
 
+/** Where the browser goes, with an answer for the app. */
+export const AuthorizationLocation = v.object({ location: v.string() });
+
 /** A nonce for a passkey to sign. */
 export const FreshNonce = v.object({
   nonce: v.pipe(v.string(), v.regex(/^[\w-]{48}$/)),

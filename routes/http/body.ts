@@ -55,12 +55,16 @@ async function readAll(request: Request, max: number): Promise<Uint8Array> {
   return readStream(request.body, max);
 }
 
-/** The fields of a form, decoded. Throws as `readBytes` does, and 415 for a body of another type. */
-export async function readFormFields(clock: Clock, request: Request): Promise<Record<string, unknown>> {
+/** The text of a form. Throws as `readBytes` does, and 415 for a body of another type. */
+export async function readFormText(clock: Clock, request: Request): Promise<string> {
   if (!FORM_TYPE.test(request.headers.get('content-type') ?? ''))
     throw unsupportedMediaType('application/x-www-form-urlencoded');
-  const text = new TextDecoder().decode(await readBytes(clock, request, BODY_BYTES_MAX));
-  return Object.fromEntries(new URLSearchParams(text));
+  return new TextDecoder().decode(await readBytes(clock, request, BODY_BYTES_MAX));
+}
+
+/** The fields of a form, decoded. Throws as `readFormText` does. */
+export async function readFormFields(clock: Clock, request: Request): Promise<Record<string, unknown>> {
+  return Object.fromEntries(new URLSearchParams(await readFormText(clock, request)));
 }
 
 /** The query's parameters, decoded. Throws 400 for one given twice. */

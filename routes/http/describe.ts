@@ -27,5 +27,8 @@ export interface Body {
   readonly about: string;
 }
 
-/** Who may call an operation: the operator, who has a stream's token, a scraper of metrics, or `vault doctor`. */
-export type Security = 'operator' | 'token' | 'metrics' | 'doctor';
+/**
+ * Who may call an operation: the operator, a holder of a stream's token, a scraper of metrics, `vault doctor`, or an
+ * app with an access token.
+ */
+export type Security = 'operator' | 'token' | 'metrics' | 'doctor' | 'access';

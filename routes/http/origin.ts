@@ -1,4 +1,5 @@
 import { VaultError } from '../../lib/base/error.ts';
+import type { Client } from '../../lib/clients/client.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Hosts } from './host.ts';
 
@@ -19,6 +20,20 @@ export function createCheckOrigin(
   };
 }
 
+/**
+ * The same for a route that a client of `CLIENTS` asks from its own pages: those of its redirect URIs may too. Throws
+ * 403 `origin_not_allowed`.
+ */
+export function demandClientOrigin(
+  { baseUrl, allowedOrigins }: Pick<Config, 'baseUrl' | 'allowedOrigins'>,
+  request: Request,
+  { redirectUris }: Client,
+): void {
+  const origin = request.headers.get('origin');
+  if (allowedOrigins.length === 0 || origin === null || origin === baseUrl || allowedOrigins.includes(origin)) return;
+  if (!redirectUris.some((uri) => new URL(uri).origin === origin)) throw new VaultError('origin_not_allowed');
+}
+
 /** Browsers hide the origin of a form on a page with `Referrer-Policy: no-referrer`, the vault's own included. */
 function isOwnForm(request: Request, hosts: Hosts): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin' && hosts.isOwn(request);
@@ -29,6 +44,6 @@ function isOwnForm(request: Request, hosts: Hosts): boolean {
  * for pages, and nothing of the authorization endpoint, to which browsers are led (RFC 9700 section 2.6).
  */
 export function isShared(path: string): boolean {
-  if (path === '/register' || path === '/authorize/code') return false;
+  if (path === '/register' || path === '/authorize' || path === '/authorize/code') return false;
   return !path.startsWith('/v1/console') || path === '/v1/console/events';
 }

@@ -81,15 +81,22 @@ const COMMON = {
  * The one place where a failure becomes a reply: `{ "error": … }`, perhaps with `reason` and `hint`, the status of its
  * code, and a limit's name, wait and headers.
  */
-export function failureReply(error: unknown): Reply {
+export function failureReply(error: unknown, { isOAuth = false } = {}): Reply {
   const known = asVaultError(error);
-  const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason } = known.details;
+  const { limit, retryAfterSeconds = limit?.retryAfterSeconds, extra, hint, reason, headers: own } = known.details;
   const status = ERRORS[known.code].status;
-  const headers: Record<string, string> = limit ? limitHeaders(limit) : {};
+  const headers: Record<string, string> = { ...own, ...(limit ? limitHeaders(limit) : {}) };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(0, retryAfterSeconds));
   const refused = status === 429 ? { limit: limit?.name, retry_after: retryAfterSeconds } : {};
-  const body = JSON.stringify({ ...extra, error: known.message, ...refused, reason, hint });
+  // Clients of OAuth 2.0 show `error_description` alone (RFC 6749 section 5.2), and it is always there.
+  const words = isOAuth ? { error_description: described(hint ?? known.message) } : { hint };
+  const body = JSON.stringify({ ...extra, error: isOAuth ? known.code : known.message, ...refused, reason, ...words });
   return { status, headers, body };
+}
+
+/** The characters that RFC 6749 allows. */
+function described(text: string): string {
+  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 }
 
 /** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */

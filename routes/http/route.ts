@@ -69,6 +69,8 @@ export interface Route<
   readonly limit: RequestLimitName | undefined;
   /** It ignores the query, as links may carry parameters of anyone's. */
   readonly isPage: boolean;
+  /** Its errors are those of OAuth 2.0: `error_description` in place of `hint`. */
+  readonly isOAuth?: true;
   /** It honours `Idempotency-Key`. */
   readonly isIdempotent: boolean;
   readonly security?: Security;
@@ -86,8 +88,8 @@ export interface Route<
  */
 export type RequestLimitName = 'reads' | 'writes' | 'proxy';
 
-/** A vault's own request limits; `operator` is spent by wrong operator secrets alone. */
-export type Limits = Readonly<Record<RequestLimitName | 'operator', RequestLimit>>;
+/** A vault's own request limits; `operator` is spent by wrong secrets alone, `app` by apps that authenticated. */
+export type Limits = Readonly<Record<RequestLimitName | 'operator' | 'app', RequestLimit>>;
 
 interface Definition<F extends Fields, A extends Answers> extends Described<A> {
   readonly limit?: RequestLimitName;
@@ -236,14 +238,12 @@ export function postForm<P extends string, const A extends Answers, F extends Fi
   };
 }
 
-/** What POST routes of other forms than a JSON object have alike. */
-const PLAIN_POST = { method: 'POST', otherFields: undefined, isPage: false, isIdempotent: false } as const;
+/** What POST routes of other forms than a JSON object have in common. */
+export const PLAIN_POST = { method: 'POST', otherFields: undefined, isPage: false, isIdempotent: false } as const;
 
 type OtherOf<G extends Fields> = [G] extends [never] ? undefined : G;
 type NoFields = Readonly<Record<never, never>>;
 
 const NONE: Readonly<Record<string, unknown>> = {};
 
-function same<T>(record: T): T {
-  return record;
-}
+const same = <T>(record: T): T => record;

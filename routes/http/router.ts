@@ -56,28 +56,31 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
     const startedAt = ctx.clock.monotonic();
     const requestId = callerRequestId(request) ?? freshId();
     let family: Family | undefined;
+    let route: Route | undefined;
     let reply: Reply;
     try {
       hosts.check(request);
       const found = find(request);
       family = found instanceof Promise ? await found : found;
       if (!mayReach(request, family, connection?.admin === true)) family = undefined;
-      const route = chooseRoute(family, request.method);
-      if ('status' in route) {
-        reply = route;
+      const chosen = chooseRoute(family, request.method);
+      if ('status' in chosen) {
+        reply = chosen;
         if (reply.status === 405) countRefusal(family, 'method_not_allowed');
       } else {
+        const called = chosen;
+        route = called;
         // The origin of a page's own form is "null" under no-referrer; what it may do, its fields must show.
-        if (route.method === 'POST' && route.body !== 'form') checkOrigin(request);
+        if (called.method === 'POST' && called.body !== 'form' && !called.isOAuth) checkOrigin(request);
         const peer = connection?.peer;
-        const client = findClient(request, peer, route);
+        const client = findClient(request, peer, called);
         const app = appOf(ctx.config.apps, request);
-        reply = await ctx.run((own) => route.handle({ ctx: own, app, request, client, peer }, limits));
+        reply = await ctx.run((own) => called.handle({ ctx: own, app, request, client, peer }, limits));
       }
     } catch (error) {
       await ctx.run((own) => recordRefusal(own, appOf(ctx.config.apps, request), error));
       countRefusal(family, asVaultError(error).code);
-      reply = failureReply(error);
+      reply = failureReply(error, { isOAuth: route?.isOAuth === true });
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);
@@ -136,6 +139,7 @@ function createLimits(ctx: Context): Limits {
     reads: createReadLimit(ctx),
     proxy: createRequestLimit(ctx, 'proxy-per-ip'),
     operator: createRequestLimit(ctx, 'operator-failures-per-ip'),
+    app: createRequestLimit(ctx, 'requests-per-app'),
   };
 }
 

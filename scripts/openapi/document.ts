@@ -171,9 +171,10 @@ function sentenceOf({ $ref, description }: Json, { components }: Schemas): unkno
 /** A status with an answer and an error: the body is one of both. */
 function eitherOf(answer: Json, error: Json): Json {
   const schemaOf = ({ content }: Json) =>
-    (content as { 'application/json': { schema: Json } })['application/json'].schema;
-  const content = { 'application/json': { schema: { anyOf: [schemaOf(answer), schemaOf(error)] } } };
-  return { ...error, ...answer, content };
+    (content as { 'application/json'?: { schema: Json } } | undefined)?.['application/json']?.schema;
+  const schemas = [schemaOf(answer), schemaOf(error)].filter((schema) => schema !== undefined);
+  const json = { 'application/json': { schema: schemas.length > 1 ? { anyOf: schemas } : schemas[0] } };
+  return { ...error, ...answer, content: { ...(answer['content'] as object | undefined), ...json } };
 }
 
 function everywhere(): Json {
@@ -236,6 +237,7 @@ const SECURITY_SCHEMES = {
   streamToken: { type: 'http', scheme: 'bearer', bearerFormat: 'UCAN', description: 'A token of the event stream' },
   streamTokenInQuery: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, as browsers send it' },
   metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN; peers of METRICS_ALLOW need none' },
+  accessToken: { type: 'http', scheme: 'bearer', description: 'The access token of `POST /token`' },
   doctor: { type: 'http', scheme: 'bearer', description: 'What `vault doctor` makes of VAULT_SECRET, for a minute' },
 };
 
@@ -244,4 +246,5 @@ const SECURITY: Readonly<Record<Security, readonly Json[]>> = {
   token: [{ streamToken: [] }, { streamTokenInQuery: [] }],
   metrics: [{ metricsToken: [] }, {}],
   doctor: [{ doctor: [] }],
+  access: [{ accessToken: [] }],
 };

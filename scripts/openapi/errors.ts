@@ -73,7 +73,8 @@ export function errorResponse(given: readonly ErrorCode[]): Json {
 
 function headersOf(status: number, words: readonly ErrorCode[]): Json {
   if (status === 429) return { headers: LIMIT_HEADERS };
-  const saysWhen = status === 503 || words.includes('idempotency_key_in_use');
+  const saysWhen =
+    status === 503 || words.some((word) => ['idempotency_key_in_use', 'registration_pending'].includes(word));
   return saysWhen ? { headers: { 'Retry-After': LIMIT_HEADERS['Retry-After'] } } : {};
 }
 
@@ -111,6 +112,7 @@ export const ERROR_SCHEMA: Json = {
   properties: {
     error: { type: 'string' },
     hint: { type: 'string', description: 'What to do' },
+    error_description: { type: 'string', description: 'The same, at `/token` and `/userinfo`' },
     reason: { type: 'string', description: 'The cause, where one word has several' },
     limit: { type: 'string', description: 'The name of the limit that refused' },
     retry_after: { type: 'integer', minimum: 0, description: 'Seconds; absent if waiting does not help' },

@@ -43,7 +43,7 @@ export function curlOf(route: Route): string {
 /** The same as a call of the client; undefined where the answer is not JSON. */
 export function callOf(route: Route): string | undefined {
   const isJson = Object.values(route.answers).some((answer) => !('media' in answer));
-  if (!isJson || route.path.includes(':') || route.security === 'doctor') return undefined;
+  if (!isJson || route.path.includes(':') || route.security === 'doctor' || route.isOAuth) return undefined;
   const form = formOf(route);
   const name = `'${route.method} ${route.path}'`;
   return `await vault.call(${form ? `${name}, ${literalOf(form)}` : name});`;
@@ -61,6 +61,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   metrics: 'METRICS_TOKEN',
   doctor: 'DOCTOR_TOKEN',
   token: 'TOKEN',
+  access: 'ACCESS_TOKEN',
 };
 
 /** The members by name, variables as `$NAME`. */

@@ -106,6 +106,7 @@ function security({ security: who, path }: Route): string {
     token: "Needs a stream's token.",
     metrics: 'Needs `METRICS_TOKEN` or a peer in `METRICS_ALLOW`.',
     doctor: "Needs the doctor's token.",
+    access: 'Needs the access token of `POST /token`.',
   };
   const host = isAdminPath(path) && who === undefined ? "Only under the vault's own hosts." : '';
   return who === undefined ? host : words[who];

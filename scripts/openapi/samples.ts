@@ -48,6 +48,11 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   METRICS_TOKEN: { about: 'the setting of that name', sample: '' },
   DOCTOR_TOKEN: { about: 'what `vault doctor` makes of `VAULT_SECRET`', sample: '' },
   TOKEN: { about: 'a token of the event stream', sample: '' },
+  ACCESS_TOKEN: { about: 'the `access_token` of `POST /token`', sample: '' },
+  CLIENT_SECRET: {
+    about: 'the secret of the app, by `vault clients secret`',
+    sample: 'Zq3kY0vH8rT5mXw2LbNc7uJd1sPfAe9GoKiQyV4xRhM',
+  },
   AUTHORIZATION_CODE: {
     about: 'the `code` that came back to the app',
     sample: 'x7Jr1cQZ0dEoXl2bWq9vYtK4mNfS8uHgAa3PiR5LyTe',
@@ -96,6 +101,9 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   kind: 'registrations-per-ip',
   client_id: 'tea',
   redirect_uri: 'https://tea.example/back',
+  response_type: 'code',
+  scope: 'openid email',
+  grant_type: 'authorization_code',
   request: LINK,
   code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
 };

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,6 +21,36 @@ const at = (name: string) => join(folder.path, 'vault-data', name);
 const textOf = (name: string) => readFileSync(at(name), 'utf8').trim();
 const derivedFrom = (secret: string) =>
   toHex(createKeys(Buffer.from(secret, 'hex')).attestation[0] ?? new Uint8Array());
+
+describe('vault keys rotate --signing', () => {
+  test('the next key signs in a day; with --now it signs at once, and the former ones are over', async () => {
+    await run(['migrate']);
+    const rows = () => {
+      const database = new Database(at('vault.db'), { readonly: true });
+      const found = database.query('SELECT made_at, signs_from, ends_at FROM signing_keys ORDER BY made_at').all();
+      database.close();
+      return found as { made_at: number; signs_from: number; ends_at: number | null }[];
+    };
+    const later = await run(['keys', 'rotate', '--signing']);
+    expect([later.code, later.err]).toEqual([0, '']);
+    const [next] = rows();
+    expect(Math.abs((next?.signs_from ?? 0) - (next?.made_at ?? 0) - 86_400_000)).toBeLessThan(60_000);
+    const now = await run(['keys', 'rotate', '--signing', '--now']);
+    expect([now.code, now.out]).toEqual([0, expect.stringMatching(/^A new key of ID tokens signs from \S+Z on\.\n$/)]);
+    const [former, stolen] = rows();
+    expect(former?.ends_at).toBe(stolen?.made_at ?? 0);
+    expect(stolen?.ends_at).toBeNull();
+    expect(stolen?.signs_from).toBeLessThanOrEqual(stolen?.made_at ?? 0);
+  });
+
+  test.each([
+    [['--now'], '--now goes with --signing.'],
+    [['--signing', '--operator'], 'Expected one of: --signing, --operator.'],
+  ])('%p: wrong usage', async (flags, words) => {
+    const { code, err } = await run(['keys', 'rotate', ...flags]);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  });
+});
 
 describe('vault keys rotate', () => {
   test('puts a new key before the derived one, in a file of its owner’s alone', async () => {

@@ -10,6 +10,7 @@ import { SAMPLES } from '../../scripts/openapi/samples.ts';
 import { createCandidate, prove } from './candidates.ts';
 import { whileTimePasses } from './clock.ts';
 import { registerData } from './onchain.ts';
+import { clientsFile, codeFor, OPENID_VARS, type AppRequest as OpenIdRequest, SECRETS, tokensFor } from './openid.ts';
 import { createPayer, payOrder } from './payers.ts';
 import { startReceiver, WEBHOOK_SECRET } from './receiver.ts';
 import {
@@ -75,7 +76,10 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
     const own = /\/register|\/release/.test(operation) ? signUps : settings;
-    t = isPlain ? await startVault() : await startRecoveryVault(chain, own);
+    const isOpenId = / \/(?:authorize$|token|userinfo|jwks|\.well-known\/openid)/.test(operation);
+    const { REGISTRAR_PRIVATE_KEY } = signUps;
+    const vars = isOpenId ? { ...settings, ...OPENID_VARS, REGISTRAR_PRIVATE_KEY } : own;
+    t = isPlain ? await startVault() : await startRecoveryVault(chain, vars, clientsFile());
     await t.work();
   };
 
@@ -154,6 +158,16 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
   };
   const link = Object.fromEntries(new URLSearchParams(String(SAMPLES['request'])));
   const documentedApp = { ...link, verifier: String(SAMPLES['code_verifier']) } as unknown as AppRequest;
+  const documentedRequest: OpenIdRequest = {
+    client: 'tea',
+    redirectUri: String(SAMPLES['redirect_uri']),
+    verifier: documentedApp.verifier,
+    query: String(new URLSearchParams({ ...link, response_type: 'code', scope: 'openid email' })),
+  };
+  const access = async () => {
+    const { access_token } = await tokensFor(t, await registered(), documentedRequest);
+    return { ACCESS_TOKEN: access_token };
+  };
   const token = async () => (await t.call('POST /v1/console/token', { app: 'default' }, OPERATOR)).body;
 
   const preparations: Readonly<Record<string, () => Promise<Variables>>> = {
@@ -194,6 +208,12 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     'POST /api/register/token': async () => ({
       AUTHORIZATION_CODE: (await signIn(t, await registered(), documentedApp)).body.code,
     }),
+    'POST /token': async () => ({
+      AUTHORIZATION_CODE: await codeFor(t, await registered(), documentedRequest),
+      CLIENT_SECRET: SECRETS.tea,
+    }),
+    'GET /userinfo': access,
+    'POST /userinfo': access,
     'GET /api/indexer/aliases': async () => ({ ALIAS_HASH: aliasHash((await recorded()).handle) }),
     'GET /api/indexer/dids': async () => ({ DID_HASH: didHash((await recorded()).did) }),
     'GET /api/indexer/accounts': accountOf,

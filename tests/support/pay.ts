@@ -1,6 +1,7 @@
 import type { Frame, Page, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Mailer } from '../../lib/delivery/smtp.ts';
+import type { Env } from '../../lib/env.ts';
 import { type OwnBrowser, startBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { createPasskeys, type Passkeys } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
@@ -65,6 +66,7 @@ export interface Upstream {
 interface PayWorldOptions extends ChainOptions {
   readonly more?: Readonly<Record<string, string>>;
   readonly mail?: Mailer;
+  readonly operatorFiles?: Env['operatorFiles'];
   /** Whether its browser shows pages only, and no payment handler. */
   readonly pagesOnly?: boolean;
 }
@@ -78,7 +80,7 @@ export interface UpstreamCall {
 
 /** Starts it all; about three seconds. */
 export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWorld> {
-  const { more = {}, mail, pagesOnly = false, ...options } = given;
+  const { more = {}, mail, operatorFiles, pagesOnly = false, ...options } = given;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -99,7 +101,7 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
     ...LOCAL_MONEY,
     RATE_LIMIT_PROXY_PER_IP: '100000',
   };
-  const t = await startVault({ ...vars, ...more }, { clock, mail });
+  const t = await startVault({ ...vars, ...more }, { clock, mail, operatorFiles });
   const shop = startShop();
   const own = await (pagesOnly ? startShell() : startBrowser());
   return {

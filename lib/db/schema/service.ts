@@ -42,6 +42,17 @@ export const SERVICE_TABLES: readonly string[] = [
     bytes INTEGER NOT NULL,
     place TEXT NOT NULL
   ) STRICT`,
+  // Keys that sign ID tokens: `public` is a JWK, `sealed` the private half. `ends_at` is NULL until the next is made.
+  `CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY,
+    public TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL,
+    ends_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
+  // One row: what the subject of people follows from. It does not follow from a secret that may change.
+  `CREATE TABLE subject_salt (id INTEGER PRIMARY KEY CHECK (id = 1), salt TEXT NOT NULL) STRICT`,
   // Tells a key from the one that was in force before.
   `CREATE TABLE key_marks (name TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID`,
 ];

@@ -50,7 +50,7 @@ export const SESSIONS_TABLES: readonly string[] = [
     code TEXT NOT NULL UNIQUE,
     app TEXT NOT NULL,
     redirect_uri TEXT NOT NULL,
-    challenge TEXT NOT NULL,
+    challenge TEXT,
     credential_id TEXT NOT NULL,
     key TEXT NOT NULL,
     did TEXT NOT NULL,
@@ -59,7 +59,14 @@ export const SESSIONS_TABLES: readonly string[] = [
     expires_at INTEGER NOT NULL,
     kept_until INTEGER NOT NULL,
     used_at INTEGER,
-    channel TEXT
+    channel TEXT,
+    scope TEXT,
+    nonce TEXT,
+    request TEXT,
+    identifiers TEXT,
+    amr TEXT,
+    token TEXT UNIQUE,
+    token_until INTEGER
   ) STRICT, WITHOUT ROWID`,
   // For the person and the audit: who signed in where, and who was refused (`reason`). `network` is masked.
   `CREATE TABLE signins (

@@ -48,6 +48,12 @@ describe('the brand of the operator', () => {
     expect(brandOf('tea')).toBe(brandOf('tea'));
   });
 
+  test('names the host of a client of CLIENTS', () => {
+    const client = { id: 'tea', redirectUris: ['https://tea.example/in'], secrets: [], needsPkce: true, sector: 'tea' };
+    const brandOf = createBrands(readConfig({ ...VARS, ...OFF }), undefined, new Map([['tea', client]]));
+    expect([brandOf('tea').site, brandOf('other').site]).toEqual(['tea.example', undefined]);
+  });
+
   test('is what the settings say, for every app', () => {
     const brandOf = open(
       {

@@ -17,7 +17,8 @@ afterAll(() => t.stop());
 const paths = [...new Set(ROUTES.map(({ path }) => path))];
 /** Any page may read an answer, but of the operator's own API and of the authorization endpoint. */
 const isOwn = (path: string) => path.startsWith('/v1/console/') && path !== '/v1/console/events';
-const shared = (path: string) => (isOwn(path) || ['/register', '/authorize/code'].includes(path) ? null : '*');
+const shared = (path: string) =>
+  isOwn(path) || ['/register', '/authorize', '/authorize/code'].includes(path) ? null : '*';
 const send = (path: string, init: RequestInit = {}) => fetch(t.url + path, init);
 
 test.each(paths)('%s answers OPTIONS with 204 and what a browser may send', async (path) => {
@@ -64,7 +65,7 @@ test.each(paths)('%s carries the security headers, CORS and a request id on ever
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('access-control-allow-origin')).toBe(shared(path));
     expect(headers.get('access-control-expose-headers')).toBe(
-      'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, idempotent-replayed',
+      'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, x-vault-app, idempotent-replayed',
     );
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
   }

@@ -156,7 +156,6 @@ const IN_JSON_RPC: readonly ErrorCode[] = [
   'bundler_not_configured',
   'bundler_timeout',
   'invalid_params',
-  'invalid_request',
   'method_refused',
   'parse_error',
   'sender_not_served',

@@ -1,0 +1,84 @@
+// An authorization request that the person has answered: by evidence of a registration, or by Cancel.
+import { type AuthorizationRequest, issueCode } from '../authorization-codes/authorize.ts';
+import { badRequest } from '../base/error.ts';
+import type { Clients } from '../clients/client.ts';
+import { answerLocation } from './answer.ts';
+import { subjectOfHint } from './id-token.ts';
+import { judge, type ValidRequest } from './judge.ts';
+import type { SigningContext } from './signing-keys.ts';
+import { type SubjectContext, subjectOf } from './subject.ts';
+
+type Ctx = Parameters<typeof issueCode>[0] & SigningContext & SubjectContext & { readonly clients: Clients };
+
+/** What the person answers with. */
+export interface PersonsAnswer extends Pick<AuthorizationRequest, 'request' | 'client' | 'credentialId' | 'evidence'> {
+  readonly picked: NonNullable<AuthorizationRequest['openId']>['picked'];
+}
+
+/**
+ * Where the browser goes with a code, or with `login_required` where somebody else signed in than `id_token_hint`
+ * names. Throws 400 for a request that is not in order, and what `issueCode` throws.
+ */
+export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<string> {
+  const valid = await demandValid(ctx, answer.request);
+  const { client, redirectUri, challenge, scopes, nonce, maxAge, hinted } = valid;
+  try {
+    const code = await issueCode(ctx, {
+      ...answer,
+      clientId: client.id,
+      redirectUri,
+      codeChallenge: challenge,
+      channel: undefined,
+      openId: {
+        scope: scopes.join(' '),
+        nonce,
+        picked,
+        maxAge,
+        async admit(did) {
+          if (hinted !== undefined && hinted !== (await subjectOf(ctx, client, did))) throw new AnotherPerson();
+        },
+      },
+    });
+    return answerLocation(ctx.config.baseUrl, valid, { code });
+  } catch (error) {
+    if (!(error instanceof AnotherPerson)) throw error;
+    const about = 'another person signed in than id_token_hint names';
+    return answerLocation(ctx.config.baseUrl, valid, { error: 'login_required', error_description: about });
+  }
+}
+
+/** Where the browser goes after Cancel. Throws 400 for a request that is not in order. */
+export async function cancelRequest(ctx: Ctx, request: string): Promise<string> {
+  const about = 'the person cancelled';
+  const place = await demandValid(ctx, request);
+  return answerLocation(ctx.config.baseUrl, place, { error: 'access_denied', error_description: about });
+}
+
+/** The request with its hint judged: the subject that it names, or undefined without one. */
+export interface HintedRequest extends ValidRequest {
+  readonly hinted: string | undefined;
+}
+
+/** Judges `id_token_hint` of a request that is in order otherwise; undefined for what is no token of the client's. */
+export async function judgeHint(ctx: SigningContext, valid: ValidRequest): Promise<HintedRequest | undefined> {
+  const { idTokenHint, client } = valid;
+  if (idTokenHint === undefined) return { ...valid, hinted: undefined };
+  const hinted = await subjectOfHint(ctx, idTokenHint, client);
+  return hinted === undefined ? undefined : { ...valid, hinted };
+}
+
+/** What is said of a hint that is refused. */
+export const HINT_REFUSED = 'id_token_hint is no ID token of this client';
+
+async function demandValid(ctx: Ctx, request: string): Promise<HintedRequest> {
+  const judged = judge(ctx.clients, request);
+  if ('fault' in judged) throw badRequest(`Invalid request: ${judged.fault}`);
+  if ('error' in judged) throw badRequest(`Invalid request: ${judged.about}`);
+  const hinted = await judgeHint(ctx, judged.valid);
+  if (!hinted) throw badRequest(`Invalid request: ${HINT_REFUSED}`);
+  return hinted;
+}
+
+class AnotherPerson extends Error {
+  override readonly name = 'AnotherPerson';
+}

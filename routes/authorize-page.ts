@@ -1,0 +1,133 @@
+/** `/authorize`: requests of apps are judged here, and the page shows those that are in order. */
+import { VaultError } from '../lib/base/error.ts';
+import type { Clients } from '../lib/clients/client.ts';
+import type { Context } from '../lib/context.ts';
+import { answerLocation } from '../lib/openid/answer.ts';
+import { HINT_REFUSED, judgeHint } from '../lib/openid/authorize.ts';
+import {
+  type AuthorizationError,
+  type JudgedRequest,
+  judge,
+  QUERY_CHARS_MAX,
+  type ReturnPlace,
+} from '../lib/openid/judge.ts';
+import { explainFault } from '../lib/openid/refusal.ts';
+import { readFormText } from './http/body.ts';
+import { required, textField } from './http/fields.ts';
+import { QUIET_PAGE_HEADERS } from './http/page.ts';
+import type { Reply } from './http/response.ts';
+import { get, PLAIN_POST, type Route } from './http/route.ts';
+import { fileReply } from './http/static-file.ts';
+import { queryOf } from './http/target.ts';
+
+const ASSET = '/register/index.html';
+const PAGE = {
+  ...QUIET_PAGE_HEADERS,
+  'content-type': 'text/html; charset=utf-8',
+  'cross-origin-resource-policy': 'same-origin',
+};
+const ANSWERS = {
+  200: { media: 'text/html', about: 'The page' },
+  303: { media: null, about: 'To the redirect URI, with an error' },
+  304: { media: null, about: 'The page that `If-None-Match` names' },
+  400: { media: 'text/html', about: 'A page that leads nowhere: the client or its redirect URI is wrong' },
+} as const;
+
+/** The authorization endpoint (RFC 6749 section 3.1, OpenID Connect Core section 3.1.2.1). */
+export const authorizePageRoutes = [
+  get('/authorize', {
+    summary: 'The page on which people sign in to an app, or sign up for it',
+    isPage: true,
+    answers: ANSWERS,
+    errors: ['not_found'],
+    handler: ({ ctx, request }) => reply(ctx, request, queryOf(request.url) ?? ''),
+  }),
+
+  {
+    ...PLAIN_POST,
+    path: '/authorize',
+    summary: 'The same request as a form',
+    answers: { 303: { media: null, about: 'To the same request as GET' }, 400: ANSWERS[400] },
+    errors: ['not_found', 'unsupported_media_type'],
+    fields: {
+      client_id: required(textField('client_id')),
+      redirect_uri: required(textField('redirect_uri')),
+      response_type: required(textField('response_type')),
+      scope: required(textField('scope')),
+    },
+    body: 'form',
+    limit: undefined,
+    async handle({ ctx, request }) {
+      demandClients(ctx);
+      const text = await readFormText(ctx.clock, request);
+      if (text.length > QUERY_CHARS_MAX) return reply(ctx, request, text);
+      // What belongs into no header is written again.
+      const query = /^[!-~]*$/.test(text) && !text.includes('#') ? text : String(new URLSearchParams(`&${text}`));
+      return { status: 303, headers: { location: `/authorize?${query}` }, body: null };
+    },
+  },
+] as const satisfies readonly Route[];
+
+async function reply(ctx: Context, request: Request, query: string): Promise<Reply> {
+  const judged = judge(demandClients(ctx), query);
+  if ('fault' in judged) return faultPage(ctx, judged);
+  if ('error' in judged) return errorReply(ctx, judged.place, judged.error, judged.about);
+  if (!(await judgeHint(ctx, judged.valid))) return errorReply(ctx, judged.valid, 'invalid_request', HINT_REFUSED);
+  const page = await demandPage(ctx);
+  // A popup of the app's page keeps its opener, which waits for it: COOP would cut it off for good.
+  return fileReply(request, page, {
+    ...PAGE,
+    'cache-control': 'no-cache',
+    'cross-origin-opener-policy': 'unsafe-none',
+  });
+}
+
+function errorReply(ctx: Context, place: ReturnPlace, error: AuthorizationError, about: string): Reply {
+  note(ctx, error, place.client.id, about);
+  const location = answerLocation(ctx.config.baseUrl, place, { error, error_description: about });
+  return { status: 303, headers: { location, 'cache-control': 'no-store' }, body: null };
+}
+
+/** The page says that the link is wrong; what is wrong with it is for its console, and on loopback for the page. */
+async function faultPage(ctx: Context, judged: Extract<JudgedRequest, { fault: unknown }>): Promise<Reply> {
+  const about = explainFault(ctx.config, judged);
+  note(ctx, judged.fault, judged.client?.id, about);
+  const { bytes } = await demandPage(ctx);
+  const meta = `<meta name="vault-fault" content="${escaped(about)}">\n</head>`;
+  const body = new TextDecoder().decode(bytes).replace('</head>', () => meta);
+  return { status: 400, headers: PAGE, body };
+}
+
+/** One line a minute of each client and reason: anybody may open a wrong link as often as they like. */
+function note(
+  { metrics, log, clock, refusedLinks }: Context,
+  reason: string,
+  client: string | undefined,
+  about: string,
+) {
+  metrics.counter('vault_authorize_refused_total').add({ reason: reason as 'query' });
+  // That nobody is signed in is an answer, and no mistake.
+  if (reason === 'login_required') return;
+  const key = `${reason} ${client ?? ''}`;
+  const now = clock.monotonic();
+  if (now - (refusedLinks.get(key) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return;
+  refusedLinks.set(key, now);
+  log({ level: 'warn', event: 'authorize_refused', reason, client: client ?? null, message: about });
+}
+
+const MINUTE_MS = 60_000;
+
+function demandClients({ clients }: Context): Clients {
+  if (!clients) throw new VaultError('not_found');
+  return clients;
+}
+
+async function demandPage(ctx: Context) {
+  const page = await ctx.files(ASSET);
+  if (!page) throw new VaultError('not_found');
+  return page;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+}

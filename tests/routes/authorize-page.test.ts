@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startRelayChain } from '../support/candidates.ts';
+import { testClock } from '../support/clock.ts';
+import {
+  answer,
+  CLIENTS,
+  clientsFile,
+  exchange,
+  FORM,
+  OPENID_VARS,
+  parametersOf,
+  requestOf,
+  tokensFor,
+} from '../support/openid.ts';
+import { askRelay, newcomer, registerNewcomer } from '../support/sign-ups.ts';
+import { startVault, type TestVault } from '../support/vault.ts';
+
+const chain = await startRelayChain({ startsAt: testClock().now() });
+afterAll(chain.stop);
+
+let t: TestVault;
+beforeAll(async () => {
+  t = await startVault({ ...chain.vars, ...OPENID_VARS }, clientsFile());
+});
+afterAll(() => t.stop());
+
+const issuer = () => t.url.replace('127.0.0.1', 'localhost');
+const open = (change: Record<string, string | undefined> = {}) =>
+  t.call(`GET /authorize?${requestOf('tea', change).query}`);
+
+describe('GET /authorize', () => {
+  test('200: the page, for nobody’s frame, and a popup keeps its opener', async () => {
+    const { status, headers, text } = await open();
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(text).not.toContain('vault-fault');
+  });
+
+  test('303: an error with its description, the state and the issuer', async () => {
+    const reply = await open({ scope: 'email' });
+    expect(reply.status).toBe(303);
+    expect(parametersOf(reply)).toEqual({
+      error: 'invalid_scope',
+      error_description: 'scope must contain openid',
+      state: 'st/ate',
+      iss: issuer(),
+    });
+    expect(reply.headers.get('location')).toStartWith('https://tea.example/back?error=');
+  });
+
+  test('303 invalid_request: an id_token_hint that is forged, unsigned, another app’s or no token', async () => {
+    const alice = await registerNewcomer(chain, t);
+    const { id_token } = await tokensFor(t, alice);
+    const [head = '', body = '', signature = ''] = id_token.split('.');
+    const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
+    const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString());
+    const hs256 = Buffer.from(JSON.stringify({ alg: 'HS256', kid })).toString('base64url');
+    const wrong = [
+      `${head}.${body}.${signature.slice(0, -4)}AAAA`,
+      `${unsigned}.${body}.`,
+      `${hs256}.${body}.${signature}`,
+      (await tokensFor(t, alice, requestOf('wiki'))).id_token,
+      'x',
+      `${id_token}.x`,
+    ];
+    for (const id_token_hint of wrong) {
+      const found = parametersOf(await open({ id_token_hint }));
+      expect(found).toMatchObject({
+        error: 'invalid_request',
+        error_description: 'id_token_hint is no ID token of this client',
+      });
+    }
+    await t.clock.advance(7_200_000);
+    expect((await open({ id_token_hint: id_token })).status).toBe(200);
+  });
+
+  test('400: a wrong redirect URI leads nowhere; on loopback the page says which there are', async () => {
+    const { status, headers, text } = await open({ redirect_uri: 'https://tea.example/back/', state: undefined });
+    expect([status, headers.get('location')]).toEqual([400, null]);
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(text).toContain('<meta name="vault-fault" content="redirect_uri of this link is not one that CLIENTS has');
+    expect(text).toContain(`CLIENTS has: ${CLIENTS.tea.redirect_uris[0]}`);
+    await open({ redirect_uri: 'https://evil.example/' });
+    const lines = t.entries.filter(
+      ({ event, reason }) => event === 'authorize_refused' && reason === 'redirect_uri_unknown',
+    );
+    expect(lines).toMatchObject([{ level: 'warn', client: 'tea' }]);
+    const metrics = (await t.call('GET /metrics')).text;
+    expect(metrics).toContain('vault_authorize_refused_total{reason="redirect_uri_unknown"} 2');
+  });
+
+  test('400: on a public origin the URIs of the app are for nobody', async () => {
+    const vars = { ...chain.vars, ...OPENID_VARS, BASE_URL: 'https://vault.example', TRUSTED_PROXIES: 'none' };
+    const public_ = await startVault({ ...vars, EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' }, clientsFile());
+    const { query } = requestOf('tea', { redirect_uri: 'https://evil.example/"><script>' });
+    const { status, text } = await public_.call(`GET /authorize?${query}`, {}, { Host: 'vault.example' });
+    await public_.stop();
+    expect(status).toBe(400);
+    expect(text).toContain('vault-fault');
+    expect(text).not.toContain('tea.example');
+    expect(text).not.toContain('evil.example');
+  });
+
+  test('404 not_found: all of it without CLIENTS', async () => {
+    const off = await startVault();
+    const paths = ['GET /authorize', 'GET /jwks', 'GET /userinfo', 'GET /.well-known/openid-configuration'];
+    const replies = [
+      ...(await Promise.all(paths.map((line) => off.call(line)))),
+      await off.post('/token', '', FORM),
+      await off.post('/authorize', '', FORM),
+      await off.post('/userinfo', ''),
+    ];
+    await off.stop();
+    expect(replies.map(({ status, body }) => [status, body.error])).toEqual(replies.map(() => [404, 'not_found']));
+  });
+});
+
+describe('POST /authorize', () => {
+  test('303: to the same request as GET, without what belongs into no header', async () => {
+    const { query } = requestOf();
+    const reply = await t.post('/authorize', query, FORM);
+    expect([reply.status, reply.headers.get('location')]).toEqual([303, `/authorize?${query}`]);
+    const odd = await t.post('/authorize', `${query}&x=a\r\nb#c`, FORM);
+    expect(odd.headers.get('location')).toBe(`/authorize?${query}&x=a%0D%0Ab%23c`);
+    expect((await t.post('/authorize', `x=${'y'.repeat(9_000)}`, FORM)).status).toBe(400);
+    expect((await t.post('/authorize', '{}', { 'Content-Type': 'application/json' })).status).toBe(415);
+  });
+});
+
+describe('§4 authorize/code', () => {
+  test('409 registration_pending: no code for somebody who may never be', async () => {
+    await chain.rpc('evm_setAutomine', [false]);
+    const one = await newcomer(chain, t);
+    expect((await askRelay(t, one.body)).body).toMatchObject({ status: 'submitted' });
+    const { query } = requestOf();
+    const { credentialId, attestation } = one.body;
+    const early = await t.call('POST /authorize/code', { request: query, credentialId, attestation });
+    expect([early.status, early.body.error, early.headers.get('retry-after')]).toEqual([
+      409,
+      'registration_pending',
+      '3',
+    ]);
+    await chain.rpc('evm_setAutomine', [true]);
+    await chain.mine();
+  });
+
+  test('an attestation that is older than max_age does not count', async () => {
+    const one = await registerNewcomer(chain, t);
+    const { credentialId, attestation } = one.body;
+    const ask = (max_age: string) =>
+      t.call('POST /authorize/code', { request: requestOf('tea', { max_age }).query, credentialId, attestation });
+    await t.clock.advance(10_000);
+    expect((await ask('5')).body.error).toBe('attestation_expired');
+    expect(parametersOf(await ask('3600'))).toHaveProperty('code');
+  });
+});
+
+describe('the provider for pages and libraries', () => {
+  test('discovery says what there is, under the issuer', async () => {
+    const { status, body, headers } = await t.call('GET /.well-known/openid-configuration');
+    expect([status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'public, max-age=3600',
+      '*',
+    ]);
+    expect(body).toMatchObject({
+      issuer: issuer(),
+      authorization_endpoint: `${issuer()}/authorize`,
+      token_endpoint: `${issuer()}/token`,
+      userinfo_endpoint: `${issuer()}/userinfo`,
+      jwks_uri: `${issuer()}/jwks`,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code'],
+      subject_types_supported: ['pairwise'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      code_challenge_methods_supported: ['S256'],
+      request_uri_parameter_supported: false,
+      authorization_response_iss_parameter_supported: true,
+    });
+    const { keys } = (await t.call('GET /jwks')).body;
+    expect(keys).toEqual([
+      { kty: 'RSA', n: expect.any(String), e: 'AQAB', kid: expect.any(String), use: 'sig', alg: 'RS256' },
+    ]);
+  });
+
+  test('403 origin_not_allowed: where ALLOWED_ORIGINS is set, /token takes it and the client’s own pages', async () => {
+    const closed = await startVault(
+      { ...chain.vars, ...OPENID_VARS, ALLOWED_ORIGINS: 'https://app.example' },
+      clientsFile(),
+    );
+    const ask = (Origin?: string) => exchange(closed, requestOf('page'), 'x'.repeat(43), {}, Origin ? { Origin } : {});
+    const origins = [undefined, 'https://app.example', 'http://localhost:4001', 'https://tea.example', 'null'];
+    const replies = await Promise.all(origins.map(ask));
+    await closed.stop();
+    expect(replies.map(({ body }) => body.error)).toEqual([
+      'invalid_grant',
+      'invalid_grant',
+      'invalid_grant',
+      'origin_not_allowed',
+      'origin_not_allowed',
+    ]);
+  });
+
+  test('429 rate_limited: a client with a secret counts for itself, everybody else for their address', async () => {
+    const vars = { ...chain.vars, ...OPENID_VARS, RATE_LIMIT_PER_CLIENT: '2', RATE_LIMIT_READS_PER_IP: '1' };
+    const small = await startVault(vars, clientsFile());
+    const ask = (client: 'tea' | 'page') => exchange(small, requestOf(client), 'x'.repeat(43));
+    const said = [];
+    for (const client of ['tea', 'tea', 'tea', 'page', 'page'] as const) {
+      const { body } = await ask(client);
+      said.push(body.limit ?? body.error);
+    }
+    await small.stop();
+    expect(said).toEqual(['invalid_grant', 'invalid_grant', 'requests-per-app', 'invalid_grant', 'reads-per-ip']);
+  });
+
+  test('a person signs in with the page’s own request signed, and with no other', async () => {
+    const alice = await registerNewcomer(chain, t);
+    const { status, body } = await answer(t, alice, requestOf(), { nonce: 'x'.repeat(48) });
+    expect([status, body.error]).toEqual([403, 'proof_invalid']);
+  });
+});
