@@ -107,7 +107,7 @@ const HINTS: Readonly<Record<GrantFault, string>> = {
   redirect_uri: 'redirect_uri must be the one of the link, character by character.',
   verifier:
     'code_challenge of the link must be base64url(SHA-256(code_verifier)), without padding; one is not there without the other.',
-  used: 'The code was exchanged already, and the access token of that has ended: send the person to sign in again.',
+  used: 'The code was exchanged already, and an access token that it gave has ended: send the person to sign in again.',
   expired: 'A code is good for 60 seconds: send the person to sign in again.',
   registration:
     'The registration failed since the code was issued, or its account gave the DID up: send the person to sign in again.',

@@ -87,7 +87,7 @@ describe('the code of another', () => {
     const first = await exchange(t, request, code);
     const again = await exchange(t, request, code);
     expect([again.status, again.body.error, again.body.reason]).toEqual([400, 'invalid_grant', 'used']);
-    expect(again.body.hint).toContain('what that gave stays good');
+    expect(again.body.hint).toContain('was exchanged already');
     // A thief of the code without the verifier does not learn that it was used.
     expect((await exchange(t, request, code, { code_verifier: 'w'.repeat(43) })).body.reason).toBe('verifier');
     const { did } = first.body;

@@ -52,11 +52,11 @@ test('as a popup it keeps its opener only for a link that may be answered', asyn
   expect(await policyOf({ ...named, redirect_uri: 'https://evil.example/back', mode: 'popup' })).toBe('same-origin');
 });
 
-test('all of the sign-up page is under 60 KB, unpacked', async () => {
+test('all of the sign-up page is under 64 KB, unpacked', async () => {
   const files = await Promise.all([...FILES.map(([path]) => path), ...SHARED].map((path) => t.call(`GET ${path}`)));
   const bytes = files.map(({ text }) => new TextEncoder().encode(text).length);
   const sum = (all: number[]) => all.reduce((total, one) => total + one, 0);
-  expect(sum(bytes)).toBeLessThan(60_000);
+  expect(sum(bytes)).toBeLessThan(64_000);
   expect(sum(files.map(({ text }) => gzipSync(text).length))).toBeLessThan(25_000);
 });
 
