@@ -8,6 +8,7 @@ import { createFeed } from './feed.ts';
 import { formatTime } from './format.ts';
 import { createFreshness } from './freshness.ts';
 import { readHealth, showHealth } from './health.ts';
+import { createInvites } from './invites.ts';
 import { bindKeys } from './keys.ts';
 import { EVENTS_BEFORE_MAX, OVERVIEW_POLL_MS, SLEPT_MS_MIN } from './limits.ts';
 import { createLimits } from './limits-panel.ts';
@@ -19,6 +20,7 @@ import { createMessages } from './messages.ts';
 import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
 import { createSession } from './session.ts';
+import { createRefusals, createSettings } from './settings.ts';
 import { createShell, type Shell } from './shell.ts';
 import { createStatus } from './status.ts';
 import { createTheme } from './theme.ts';
@@ -35,6 +37,9 @@ const drawer = createDrawer();
 const panels = {
   registrations: createRegistrations(api, drawer, (text) => shell.say('registrations', text)),
   sessions: createSessions(api, drawer, (text) => shell.say('sessions', text)),
+  invites: createInvites(api),
+  refusals: createRefusals(api),
+  settings: createSettings(api),
   limits: createLimits(api),
   recoveries: createRecoveries(api),
   webhooks: createWebhooks(api),
@@ -96,6 +101,7 @@ function channelsFor({ events: { channels } }: Overview): readonly string[] | un
 async function signIn(): Promise<void> {
   const who = (await api.get('operator')) as { readonly name: string; readonly role: string };
   role = who.role;
+  document.documentElement.dataset['role'] = role;
   byId('sign-out').title = `Signed in as ${who.name}, ${who.role}`;
   const overview = await readOverview();
   document.documentElement.dataset['view'] = 'console';

@@ -12,6 +12,9 @@ export interface Panels {
   readonly charts: Pick<View, 'open'> & { readonly refresh: Refresh };
   readonly registrations: Opens;
   readonly sessions: Opens;
+  readonly invites: Pick<View, 'open' | 'refresh'>;
+  readonly refusals: Pick<View, 'open' | 'refresh'>;
+  readonly settings: Pick<View, 'open' | 'refresh'>;
   readonly limits: Refresh;
   readonly recoveries: Refresh;
   readonly webhooks: Refresh;
@@ -37,17 +40,23 @@ export function createViews(panels: Panels): readonly View[] {
     { name: 'events', title: 'Events', icon: ICONS.list },
     { name: 'registrations', title: 'Registrations', icon: ICONS.person, open: panels.registrations.open },
     { name: 'sessions', title: 'Sessions', icon: ICONS.clock, open: panels.sessions.open },
+    { name: 'invites', title: 'Invites', icon: ICONS.plus, ...panels.invites },
     { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
     { name: 'limits', title: 'Limits', icon: ICONS.gauge, isQuick: true, refresh: panels.limits },
+    { name: 'refusals', title: 'Refusals', icon: ICONS.stop, ...panels.refusals },
     { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
     { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key },
     { name: 'messages', title: 'Messages', icon: ICONS.mail, refresh: panels.messages },
+    { name: 'settings', title: 'Settings', icon: ICONS.sliders, ...panels.settings },
     { name: 'doctor', title: 'Doctor', icon: ICONS.tick, open: panels.doctor },
   ];
 }
 
 /** Drawings of 24 by 24 units, as lines. */
 const ICONS = {
+  plus: 'M3 7h18v10H3zM12 10v4M10 12h4',
+  stop: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M6 6l12 12',
+  sliders: 'M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4',
   tick: 'M4 5h16v14H4zM8 12l3 3 5-6',
   chart: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
   pulse: 'M3 12h4l3 7 4-14 3 7h4',

@@ -35,6 +35,11 @@ async function withoutHead(file: Blob): Promise<Blob> {
 const HEAD_BYTES_MAX = 1_024;
 const KEPT_MS = 60_000;
 
+/** Saves a text as a file of JSON. */
+export function saveText(text: string, name: string): void {
+  save(new Blob([text], { type: 'application/json' }), name);
+}
+
 function save(file: Blob, name: string): void {
   const href = URL.createObjectURL(file);
   const link = make('a', { href, download: name, hidden: '' });

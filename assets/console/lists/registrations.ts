@@ -7,6 +7,7 @@ import type { Drawer, DrawerContent } from './drawer.ts';
 import { createList, type List, type ListKind } from './list.ts';
 import type { MenuItem } from './menu.ts';
 import { moment } from './moment.ts';
+import { personPart } from './person.ts';
 import type { Registration, RegistrationDetail } from './rows.ts';
 import { stateMark } from './table.ts';
 import { undoPart } from './undo.ts';
@@ -38,7 +39,12 @@ export function createRegistrations(api: Api, drawer: Drawer, sayState: (text: s
       list.reload();
     };
     const facts = registrationFacts(detail, open);
-    const details = make('div', {}, note ?? null, facts, undoPart(api, detail.registration, undone));
+    const erased = (said: Node): void => {
+      drawer.show(Promise.resolve({ title: 'Erased', details: said, json: {} }));
+      list.reload();
+    };
+    const parts = [personPart(api, detail.registration, erased), undoPart(api, detail.registration, undone)];
+    const details = make('div', {}, note ?? null, facts, ...parts);
     return { title: `${kindOf(channel)} ${identifier}`, details, json: detail };
   };
   const list = createList(api, listKind(open), sayState);
