@@ -65,7 +65,9 @@ export async function requestCode({ clientId, query }: AppLink, evidence: Eviden
   const until = performance.now() + PENDING_MS;
   for (let tries = 1; ; tries++) {
     try {
-      return (await askForCode(clientId, { request: query, ...evidence })) as Answer;
+      const answer = (await askForCode(clientId, { request: query, ...evidence })) as Answer;
+      // What else the vault says of the code is not for the address of the app's page.
+      return 'code' in answer ? { code: answer.code } : answer;
     } catch (error) {
       const { error: said, retryAfter = 0 } = error as VaultClientError;
       const isPending = said === 'registration_pending' && performance.now() < until;
