@@ -27,6 +27,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   invites: 'makes and lists invites, revokes one',
   keys: 'replaces the keys that attest',
   limits: 'shows the limits in use, resets one',
+  clients: 'lists the apps of CLIENTS, makes their secrets',
   operators: 'names operators, and ends their tokens',
   person: 'shows, exports and erases what is kept of a person',
   recoveries: 'lists recoveries of accounts, cancels one',
