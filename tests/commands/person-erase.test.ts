@@ -8,6 +8,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { type Stored, storedPerson, storePerson } from '../support/person-rows.ts';
 import { startProgram } from '../support/program.ts';
 import { runProgram, VAULT } from '../support/run.ts';
+import { type AtTerminal, CTRL_C, startAtTerminal } from '../support/terminal.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(async () => {
@@ -97,39 +98,33 @@ test('an erasure beside a running vault leaves no byte of the address in file an
 });
 
 describe('at a terminal', () => {
-  /** What the program says, and how it ends, where somebody answers its question. */
-  async function answered(answer: string, ...args: string[]) {
-    let said = '';
-    const child = Bun.spawn([...VAULT, 'person', 'erase', alice.identifier, ...args], {
-      cwd: folder.path,
-      env: {},
-      terminal: {
-        data(terminal, bytes) {
-          said += new TextDecoder().decode(bytes);
-          if (answer !== '' && said.includes('Type yes:')) terminal.write(answer);
-        },
-      },
-    });
-    return [await child.exited, said] as const;
+  function erase(...args: string[]): AtTerminal {
+    return startAtTerminal([...VAULT, 'person', 'erase', alice.identifier, ...args], { cwd: folder.path });
   }
 
   test('it says what goes, and asks: yes alone erases', async () => {
     await store(alice);
-    for (const no of ['no\r', '\r', '\x03', '\x04']) {
-      const [code, said] = await answered(no);
-      expect([code, said]).toEqual([1, expect.stringContaining('Nothing was erased.')]);
-      expect(said).toContain(`Would erase: email:${alice.identifier}`);
+    for (const no of ['no\r', '\r', CTRL_C, '\x04']) {
+      const program = erase();
+      expect(await program.shows('Type yes:')).toContain(`Would erase: email:${alice.identifier}`);
+      // Once: a second Ctrl+C would end the program on its way out.
+      program.type(no);
+      await program.shows('Nothing was erased.');
+      expect(await program.exited).toBe(1);
       expect(filesWith(alice.identifier)).not.toEqual([]);
     }
-    const [code, said] = await answered('yes\r');
-    expect([code, said]).toEqual([0, expect.stringContaining(`Erased: email:${alice.identifier}`)]);
+    const program = erase();
+    await program.answer('Type yes:', 'yes');
+    await program.shows(`Erased: email:${alice.identifier}`);
+    expect(await program.exited).toBe(0);
     expect(filesWith(alice.identifier)).toEqual([]);
   });
 
   test('with --yes it does not ask', async () => {
     await store(alice);
-    const [code, said] = await answered('', '--yes');
-    expect([code, said]).toEqual([0, expect.not.stringContaining('Type yes')]);
+    const program = erase('--yes');
+    expect(await program.shows(`Erased: email:${alice.identifier}`)).not.toContain('Type yes');
+    expect(await program.exited).toBe(0);
     expect(filesWith(alice.identifier)).toEqual([]);
   });
 });
