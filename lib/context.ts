@@ -123,14 +123,10 @@ type Waiting =
 /** The parts that isolated requests share. */
 type Lasting = Omit<Context, Waiting> & { readonly fetch: Fetch };
 
-/**
- * Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting, and those that
- * print codes where the host gave no log.
- */
+/** Reads the settings and assembles a vault's parts. Throws `ConfigError` naming every faulty setting. */
 export function createContext(env: Env, { config = readConfig(env.vars), isPrepared = false }: Begun = {}): Context {
   const { clock = systemClock, random = systemRandom, trustClientIpHeader = false, isolatesRequests = false } = env;
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
-  demandLog(config, env);
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const shared = createShared(config, isPrepared, env.database.damage);
   const files = createFiles(env.assets);
@@ -169,8 +165,8 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   return context;
 }
 
-/** Codes that are printed would go nowhere. */
-function demandLog(config: Config, { log }: Env): void {
+/** Throws `ConfigError` where codes are to be printed and the host gave no log: they would go nowhere. */
+export function demandLog({ config }: Pick<Context, 'config'>, { log }: Env): void {
   if (log) return;
   const faults = DELIVERY_CHANNELS.flatMap((channel) => {
     const provider = chosenProvider(channel, config);

@@ -1,5 +1,5 @@
 import { createWork, type Work } from '../lib/background.ts';
-import { type Context, createContext } from '../lib/context.ts';
+import { type Context, createContext, demandLog } from '../lib/context.ts';
 import type { Begun, Env } from '../lib/env.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
@@ -135,6 +135,7 @@ export interface Vault {
  */
 export function createVault(env: Env, begun?: Begun): Vault {
   const ctx = createContext(env, begun);
+  demandLog(ctx, env);
   let work: Work | undefined;
   return {
     fetch: createRouter(ctx, ROUTES),
