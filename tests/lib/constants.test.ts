@@ -222,7 +222,7 @@ describe('between constants', () => {
 
   test('every one ends in its unit, or in what it counts', () => {
     const end =
-      /_(?:MS|SECONDS|HOURS|BYTES|MB|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_IDENTIFIER|PER_NUMBER|PERCENT|MAX|MIN)$/;
+      /_(?:MS|SECONDS|HOURS|BYTES|MB|CHARS|DIGITS|BLOCKS|ATTEMPTS|CONNECTIONS|PER_IP|PER_CLIENT|PER_IDENTIFIER|PER_NUMBER|PERCENT|MAX|MIN)$/;
     expect(NUMBERS.map(([name]) => name).filter((name) => !end.test(name))).toEqual([]);
   });
 });
