@@ -63,11 +63,11 @@ describe('refused', () => {
   test.each([
     ['an id that is no digest', { id: 'AB' }, 'Invalid id: expected 32 hex digits'],
     ['a label of other length', { label: '0x61' }, 'Invalid label: expected 0x-hex of 32 bytes'],
-    ['no key', { pubKeyX: '' }, 'Missing required fields: id, pubKeyX, pubKeyY, label'],
+    ['no key', { pubKeyX: '' }, 'Missing required fields: id, pubKeyX, pubKeyY, label', 'Missing or empty: pubKeyX.'],
     ['a key beyond 256 bits', { pubKeyX: 'f'.repeat(65) }, 'Invalid pubKeyX or pubKeyY: expected uint256 hex string'],
-  ])('%s', async (_, more, error) => {
+  ])('%s', async (_, more, error, ...[hint]) => {
     const { status, body } = await leave(more);
-    expect([status, body]).toEqual([400, { error }]);
+    expect([status, body]).toEqual([400, { error, ...(hint && { hint }) }]);
   });
 
   test('an account that is no address', async () => {
