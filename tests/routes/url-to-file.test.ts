@@ -19,6 +19,9 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/': { file: 'landing.ts', reason: 'the landing page has no segment' },
   '/favicon.ico': { file: 'landing.ts', reason: 'what browsers ask every site for' },
   '/robots.txt': { file: 'landing.ts', reason: 'what crawlers ask every site for' },
+  '/authorize': { file: 'authorize-page.ts', reason: 'the page; authorize.ts is what it asks' },
+  '/v1/console/keys': { file: 'console/tokens.ts', reason: 'keys stand beside the tokens that they sign' },
+  '/v1/console/refusals': { file: 'console/settings.ts', reason: 'most are by a limit of the settings' },
   '/v1/console/revoke': { file: 'console/tokens.ts', reason: 'it revokes a token' },
 };
 
