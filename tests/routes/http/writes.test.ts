@@ -120,6 +120,6 @@ describe('RATE_LIMIT_WRITES_PER_IP', () => {
     // The first is judged in memory; the others count by client, and what they refuse by who sends it (token.test.ts).
     const others = ['/authorize', '/token', '/userinfo'];
     const open = ROUTES.filter(({ method, path }) => method === 'POST' && !path.startsWith('/v1/console'));
-    expect(open.filter(({ limit }) => limit === undefined).map(({ path }) => path)).toEqual(others);
+    expect(open.filter(({ limit }) => limit === undefined).map(({ path }): string => path)).toEqual(others);
   });
 });
