@@ -12,7 +12,7 @@ const SCRIPTS: readonly string[] = [
   'pay/about',
   'pay/confirm',
   'pay/sw',
-  'register/register',
+  'authorize/authorize',
 ];
 
 /** Scripts that a page imports when it needs them. */
@@ -23,7 +23,7 @@ const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
   /^words\/[\w-]+\/\w+\.json$/,
-  /^(?:account|design|landing|pass|pay|register)\/.+\.(?:html|css|json)$/,
+  /^(?:account|authorize|design|landing|pass|pay)\/.+\.(?:html|css|json)$/,
   /^console\/.+\.html$/,
 ];
 
@@ -49,9 +49,9 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
 
 /** Pages with a budget of bytes: they get of the shared design what they use. */
 async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
-  const [confirm, register, landing] = await Promise.all([
+  const [confirm, authorize, landing] = await Promise.all([
     smallPage('pay', 'confirm'),
-    smallPage('register', 'register'),
+    smallPage('authorize', 'authorize'),
     smallPage('landing', 'landing'),
   ]);
   return {
@@ -59,8 +59,8 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
     '/landing/landing.css': new Blob([landing.style]),
     '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
     '/pay/confirm.css': new Blob([confirm.style]),
-    '/register/index.html': new Blob([smallHtml(register.html)]),
-    '/register/register.css': new Blob([register.style]),
+    '/authorize/index.html': new Blob([smallHtml(authorize.html)]),
+    '/authorize/authorize.css': new Blob([authorize.style]),
   };
 }
 
@@ -95,7 +95,7 @@ async function icon(): Promise<Blob> {
 
 /** The HTML of a page, `index.html` where it has none of its name, and its style with what it uses of the design. */
 async function smallPage(
-  folder: 'landing' | 'pay' | 'register',
+  folder: 'authorize' | 'landing' | 'pay',
   name: string,
 ): Promise<{ html: string; style: string }> {
   const read = (path: string) => Bun.file(join(import.meta.dir, path)).text();

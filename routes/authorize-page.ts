@@ -20,7 +20,7 @@ import { get, PLAIN_POST, type Route } from './http/route.ts';
 import { fileReply } from './http/static-file.ts';
 import { queryOf } from './http/target.ts';
 
-const ASSET = '/register/index.html';
+const ASSET = '/authorize/index.html';
 const PAGE = {
   ...QUIET_PAGE_HEADERS,
   'content-type': 'text/html; charset=utf-8',

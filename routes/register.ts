@@ -23,7 +23,7 @@ const codeVerifier = patternText('code_verifier', CODE_VERIFIER);
 export const registerRoutes = [
   withOpener(
     file('/register', {
-      asset: '/register/index.html',
+      asset: '/authorize/index.html',
       type: 'text/html; charset=utf-8',
       summary: 'The page on which people sign up for an app: [register.md](register.md)',
       headers: { ...QUIET_PAGE_HEADERS, ...OWN },
@@ -33,8 +33,8 @@ export const registerRoutes = [
       return isRedirect(config, { clientId, redirectUri });
     },
   ),
-  file('/register/register.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
-  file('/register/register.css', { type: 'text/css; charset=utf-8', headers: OWN }),
+  file('/authorize/authorize.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
+  file('/authorize/authorize.css', { type: 'text/css; charset=utf-8', headers: OWN }),
 
   get('/register/config', {
     summary: 'What the sign-up page learns of the vault',

@@ -31,7 +31,7 @@ export const wellKnownRoutes = [
     isPage: true,
     handler({ ctx: { clients, config, words } }) {
       if (!clients) throw new VaultError('not_found');
-      return json(discoveryDocument(config, words.languagesOf('register')), { headers: CACHE });
+      return json(discoveryDocument(config, words.languagesOf('authorize')), { headers: CACHE });
     },
   }),
 

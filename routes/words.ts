@@ -22,7 +22,7 @@ const HEADERS = {
 /** `GET /words/<page>.json` of each page. */
 export const wordRoutes = [
   wordsOf('pass'),
-  wordsOf('register'),
+  wordsOf('authorize'),
   wordsOf('pay'),
   wordsOf('account'),
   wordsOf('landing'),

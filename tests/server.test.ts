@@ -33,7 +33,7 @@ const PATHS: Readonly<Record<string, string>> = {
   '/pass/index.html': '/pass',
   '/pass/ready.html': '/pass/ready',
   '/pass/ended.html': '/pass/ended',
-  '/register/index.html': '/register',
+  '/authorize/index.html': '/register',
 };
 
 async function bytesOf(content: Blob): Promise<Uint8Array> {

@@ -2,16 +2,16 @@
 // are text, never HTML.
 import { type Catalogue, ENGLISH, englishIn, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
 import type account from './en/account.json';
+import type authorize from './en/authorize.json';
 import type landing from './en/landing.json';
 import type pay from './en/pay.json';
-import type register from './en/register.json';
 
 /** A word's id: one of a page's English catalogue. Ids of problems may be put together. */
 export type WordId =
   | keyof typeof account
   | keyof typeof landing
   | keyof typeof pay
-  | keyof typeof register
+  | keyof typeof authorize
   | `${string}.${'title' | 'text'}`;
 
 /** What people see of the service. */

@@ -1273,8 +1273,8 @@ export interface Operations {
     input: { readonly lang?: string | undefined; readonly app?: string | undefined };
     answer: PageWords;
   };
-  /** The words and the brand of `/register`. */
-  'GET /words/register.json': {
+  /** The words and the brand of `/authorize`. */
+  'GET /words/authorize.json': {
     input: { readonly lang?: string | undefined; readonly app?: string | undefined };
     answer: PageWords;
   };

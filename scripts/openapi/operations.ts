@@ -105,7 +105,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /api/indexer/stats': ['getIndexStatistics', 'Counted up to the last block that was read.'],
   'GET /api/indexer/health': ['getIndexHealth', 'False while the vault is behind the chain, or does not follow it.'],
   'GET /words/pass.json': ['getPassWords', WORDS],
-  'GET /words/register.json': ['getRegisterWords', WORDS],
+  'GET /words/authorize.json': ['getAuthorizeWords', WORDS],
   'GET /words/pay.json': ['getPayWords', WORDS],
   'GET /words/account.json': ['getAccountWords', WORDS],
   'GET /words/landing.json': ['getLandingWords', WORDS],

@@ -8,9 +8,9 @@ import { temporaryFolder } from '../support/databases.ts';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const own = join(folder.path, 'assets');
-mkdirSync(join(own, 'register'), { recursive: true });
+mkdirSync(join(own, 'authorize'), { recursive: true });
 writeFileSync(join(own, 'openapi.json'), '{}');
-writeFileSync(join(own, 'register/index.html'), '<!doctype html>');
+writeFileSync(join(own, 'authorize/index.html'), '<!doctype html>');
 writeFileSync(join(folder.path, 'secret'), 'secret');
 
 const assets = packageAssets(pathToFileURL(`${own}/`));
@@ -21,7 +21,7 @@ const ask = async (path: string) => {
 
 test('a file is served by its path, and what is none is 404', async () => {
   expect(await ask('/openapi.json')).toEqual([200, '{}']);
-  expect(await ask('/register/index.html')).toEqual([200, '<!doctype html>']);
+  expect(await ask('/authorize/index.html')).toEqual([200, '<!doctype html>']);
   for (const path of ['/nothing', '/register', '/openapi.json/x', '/', '/a%2fb', '/%00'])
     expect(await ask(path)).toEqual([404, '']);
 });

@@ -28,7 +28,7 @@ interface Place {
 
 const PLACES: readonly Place[] = [
   {
-    source: 'assets/register/index.html',
+    source: 'assets/authorize/index.html',
     url: ({ origin }) => `${origin}/register?${LINK}`,
     reach: async (page) => {
       await screen(page, 'start');

@@ -20,10 +20,10 @@ afterEach(() => t.stop());
 
 const FILES = [
   ['/register', 'text/html; charset=utf-8'],
-  ['/register/register.js', 'text/javascript; charset=utf-8'],
-  ['/register/register.css', 'text/css; charset=utf-8'],
+  ['/authorize/authorize.js', 'text/javascript; charset=utf-8'],
+  ['/authorize/authorize.css', 'text/css; charset=utf-8'],
 ] as const;
-const SHARED = ['/icons/vault.svg', '/words/register.json?lang=fr'];
+const SHARED = ['/icons/vault.svg', '/words/authorize.json?lang=fr'];
 
 test.each(FILES)('%s of the sign-up page, by GET and by HEAD', async (path, type) => {
   for (const method of ['GET', 'HEAD']) {
@@ -61,6 +61,6 @@ test('all of the sign-up page is under 64 KB, unpacked', async () => {
 });
 
 test('it names no colour of its own', async () => {
-  const own = await Bun.file(join(import.meta.dir, '../../assets/register/register.css')).text();
+  const own = await Bun.file(join(import.meta.dir, '../../assets/authorize/authorize.css')).text();
   expect(own.match(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(/gi)).toBeNull();
 });

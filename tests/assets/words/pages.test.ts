@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENDS } from '../../../assets/account/lost.ts';
 import { type Problem as AccountProblem, REFUSALS } from '../../../assets/account/words.ts';
+import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/authorize/words.ts';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
-import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/register/words.ts';
 import type { Catalogue } from '../../../client/catalogue.ts';
 import { BUILT_IN } from '../../../lib/words/languages.ts';
 import { SERVED_PAGES } from '../../../lib/words/words.ts';
@@ -79,9 +79,9 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     html: ['pass/index.html', 'pass/ready.html', 'pass/ended.html'],
     scripts: ['pass/pass.ts'],
   },
-  register: {
-    html: ['register/index.html'],
-    scripts: scriptsIn('register'),
+  authorize: {
+    html: ['authorize/index.html'],
+    scripts: scriptsIn('authorize'),
     made: [
       ...titled(Object.values(SIGN_UP_PROBLEMS)),
       ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),

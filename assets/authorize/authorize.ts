@@ -32,7 +32,7 @@ async function open(): Promise<void> {
   // What goes wrong is said in the person's language.
   const [read, hasWords] = await Promise.all([
     link && readAllowed(link),
-    loadWords('register', link?.clientId, link?.openId?.language),
+    loadWords('authorize', link?.clientId, link?.openId?.language),
   ]);
   if (!hasWords) return showUnreached(load);
   if (read && 'error' in read) throw read.error;

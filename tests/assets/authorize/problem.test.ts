@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { problemOf, soonOf } from '../../../assets/register/problem.ts';
-import { PROBLEMS } from '../../../assets/register/words.ts';
-import english from '../../../assets/words/en/register.json' with { type: 'json' };
+import { problemOf, soonOf } from '../../../assets/authorize/problem.ts';
+import { PROBLEMS } from '../../../assets/authorize/words.ts';
+import english from '../../../assets/words/en/authorize.json' with { type: 'json' };
 import { VaultClientError } from '../../../client/vault/error.ts';
 
 // As `loadWords` keeps them.

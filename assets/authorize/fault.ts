@@ -10,7 +10,7 @@ export function faultOfLink(): string | undefined {
 /** What is wrong is for the link's developer, who has the console open, and on loopback for everybody. */
 export async function showFault(fault: string, again: () => void): Promise<void> {
   console.error(fault);
-  if (!(await loadWords('register'))) return showUnreached(again);
+  if (!(await loadWords('authorize'))) return showUnreached(again);
   showProblem('link', {}, [], LOOPBACK.test(location.hostname) ? fault : '');
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseLink, returnUrl } from '../../../assets/register/link.ts';
+import { parseLink, returnUrl } from '../../../assets/authorize/link.ts';
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const LINK = {
