@@ -52,7 +52,7 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
   const [confirm, authorize, landing] = await Promise.all([
     smallPage('pay', 'confirm'),
     smallPage('authorize', 'authorize'),
-    smallPage('landing', 'landing'),
+    smallPage('landing', 'landing', ['landing/missing.html']),
   ]);
   return {
     '/favicon.ico': await icon(),
@@ -93,17 +93,21 @@ async function icon(): Promise<Blob> {
   return new Blob([head.buffer, png]);
 }
 
-/** The HTML of a page, `index.html` where it has none of its name, and its style with what it uses of the design. */
+/**
+ * The HTML of a page, `index.html` where it has none of its name, and its style with what it, and `others` that share
+ * the style, use of the design.
+ */
 async function smallPage(
   folder: 'authorize' | 'landing' | 'pay',
   name: string,
+  others: readonly string[] = [],
 ): Promise<{ html: string; style: string }> {
   const read = (path: string) => Bun.file(join(import.meta.dir, path)).text();
   const files = readdirSync(join(import.meta.dir, folder));
   const page = files.includes(`${name}.html`) ? `${folder}/${name}.html` : `${folder}/index.html`;
   const [tokens = '', parts = '', own = '', html = '', ...scripts] = await Promise.all(
     [
-      ...['design/tokens.css', 'design/parts.css', `${folder}/${name}.css`, page, 'wallet/view.ts'],
+      ...['design/tokens.css', 'design/parts.css', `${folder}/${name}.css`, page, 'wallet/view.ts', ...others],
       ...files.flatMap((file) => (file.endsWith('.ts') ? [`${folder}/${file}`] : [])),
     ].map(read),
   );

@@ -10,6 +10,7 @@ import { createAdminRule, isAdminPath } from './admin.ts';
 import { createFindClient } from './client-address.ts';
 import { createHosts } from './host.ts';
 import { createMeasure } from './measure.ts';
+import { missingPage } from './missing-page.ts';
 import { createCheckOrigin, isShared } from './origin.ts';
 import {
   callerRequestId,
@@ -80,7 +81,8 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
     } catch (error) {
       await ctx.run((own) => recordRefusal(own, appOf(ctx.config.apps, request), error));
       countRefusal(family, asVaultError(error).code);
-      reply = failureReply(error, { isOAuth: route?.isOAuth === true });
+      const page = connection?.admin ? undefined : await missingPage(ctx, request, route, error);
+      reply = page ?? failureReply(error, { isOAuth: route?.isOAuth === true });
       if (reply.status >= 500) logFailure(ctx, request, requestId, error);
     }
     measure(request, family?.path ?? 'unknown', reply.status, startedAt, requestId);

@@ -77,6 +77,41 @@ describe('GET /', () => {
   });
 });
 
+describe('a path where nothing is', () => {
+  test('404 not_found: a page for browsers, by GET and by HEAD', async () => {
+    for (const path of ['/nothing', '/console/nothing', '/api/nothing', '/authorize']) {
+      const { status, headers, text } = await t.call(`GET ${path}`, {}, BROWSER);
+      expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8']);
+      expect([headers.get('cache-control'), headers.get('vary')]).toEqual(['no-store', 'accept']);
+      expect(text).toContain('There is no page here');
+    }
+    const page = await t.call('GET /nothing', {}, BROWSER);
+    expectQuietPage(page);
+    const { status, text } = await t.call('HEAD /nothing', {}, BROWSER);
+    expect([status, text]).toEqual([404, '']);
+  });
+
+  test('404 not_found: JSON for programs, for operations, and for what is no visit', async () => {
+    const answers = await Promise.all([
+      ...['application/json', '*/*', 'text/css,*/*;q=0.1', 'application/json, text/html'].map((Accept) =>
+        t.call('GET /nothing', {}, { Accept }),
+      ),
+      t.call('POST /nothing', {}, BROWSER),
+      t.call('GET /api/dids/lookup?credentialId=AAAAAAAAAAAAAAAAAAAAAA', {}, BROWSER),
+    ]);
+    for (const { status, text } of answers) expect([status, text]).toEqual([404, '{"error":"not_found"}']);
+  });
+
+  test('404 not_found: JSON at the listener of ADMIN_PORT, which serves no style of pages', async () => {
+    const own = await startVault({ ADMIN_PORT: '9999' });
+    const ask = (admin: boolean) =>
+      own.vault.fetch(new Request(`${own.url}/nothing`, { headers: BROWSER }), { admin, peer: '127.0.0.1' });
+    const types = [await ask(true), await ask(false)].map(({ headers }) => headers.get('content-type'));
+    expect(types).toEqual(['application/json', 'text/html; charset=utf-8']);
+    await own.stop();
+  });
+});
+
 test.each([
   ['/landing/landing.js', 'text/javascript; charset=utf-8'],
   ['/landing/landing.css', 'text/css; charset=utf-8'],

@@ -85,6 +85,8 @@ export function createJudge(document: OpenApi): (answer: SeenAnswer) => string |
       : ['components', 'responses', 'Everywhere'];
     const response = at.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], document) as Response200;
     const media = type?.split(';')[0];
+    // A browser's 404 is a page, where it opens no operation.
+    if (status === 404 && media === 'text/html' && !path?.startsWith('/api/')) return undefined;
     if (text === undefined) {
       const { content } = response;
       const range = `${media?.split('/')[0]}/*`;

@@ -104,7 +104,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     ],
   },
   landing: {
-    html: ['landing/index.html'],
+    html: ['landing/index.html', 'landing/missing.html'],
     scripts: scriptsIn('landing'),
   },
 };

@@ -1,6 +1,6 @@
 import { once, type Screen, type World } from './screen.ts';
 
-/** The pages that only tell something: the first one, in each language, that of shops, and those of a pass. */
+/** The pages that only tell something: the first one, in each language, that of shops, and those of a pass, and what is none. */
 export function toldScreens(world: World): readonly Screen[] {
   const newPage = once(() => world().own.browser.newPage());
   const languages = ['en', 'de', 'fr', 'es'].map((lang) => ({
@@ -18,7 +18,7 @@ export function toldScreens(world: World): readonly Screen[] {
     await page.goto(`${world().origin}/pay`);
     return page;
   };
-  const passes = ['/pass', '/pass/ready', '/pass/ended'].map((path) => ({
+  const passes = ['/pass', '/pass/ready', '/pass/ended', '/nothing'].map((path) => ({
     name: path,
     async reach() {
       const page = await newPage();
