@@ -36,11 +36,11 @@ export function readEvent(data: string): ConsoleEvent | undefined {
 }
 
 /** Whether the filter lets the event through. */
-export function matches({ channel, type, data }: ConsoleEvent, { hidden, text }: EventFilter): boolean {
+export function matches({ app, channel, type, data }: ConsoleEvent, { hidden, text }: EventFilter): boolean {
   if (hidden.has(channel)) return false;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return true;
-  const haystack = `${type} ${channel} ${JSON.stringify(data)}`.toLowerCase();
+  const haystack = `${type} ${channel} ${app} ${JSON.stringify(data)}`.toLowerCase();
   return words.every((word) => haystack.includes(word));
 }
 

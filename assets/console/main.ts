@@ -105,8 +105,13 @@ async function signIn(): Promise<void> {
   byId('sign-out').title = `Signed in as ${who.name}, ${who.role}`;
   const overview = await readOverview();
   document.documentElement.dataset['view'] = 'console';
-  app.replaceChildren(...overview.apps.map((name) => make('option', { value: name }, name)));
-  byId('app-field').hidden = overview.apps.length < 2;
+  app.replaceChildren(
+    make('option', { value: '*' }, 'All apps'),
+    ...overview.apps.map((name) => make('option', { value: name }, name)),
+  );
+  const isOne = overview.apps.length < 2;
+  byId('app-field').hidden = isOne;
+  document.documentElement.dataset['apps'] = isOne ? 'one' : 'several';
   for (const list of lists) list.setApps(overview.apps);
   feed.setChannels(channelsFor(overview) ?? overview.events.channels);
   begin(firstId(overview));

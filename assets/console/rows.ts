@@ -17,7 +17,7 @@ export function createRows(place: HTMLElement): (events: readonly ConsoleEvent[]
   };
 }
 
-function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
+function rowOf({ id, app, at, channel, type, data }: ConsoleEvent): HTMLElement {
   const members = Object.entries(data).filter(([, value]) => value !== null);
   const details = members.map(([name, value]) =>
     make('span', { class: 'member' }, make('b', {}, formatValue(name.replaceAll('_', ' '))), ' ', shortValue(value)),
@@ -26,6 +26,7 @@ function rowOf({ id, at, channel, type, data }: ConsoleEvent): HTMLElement {
     'tr',
     { 'data-id': String(id) },
     make('td', { 'data-name': 'time', title: formatValue(at) }, formatMoment(at)),
+    make('td', { 'data-name': 'app' }, formatValue(app)),
     make('td', { 'data-name': 'channel' }, formatValue(channel)),
     make('td', { 'data-name': 'event', class: 'type' }, formatValue(type)),
     make('td', { 'data-name': 'data', class: 'data' }, ...details),

@@ -30,6 +30,7 @@ describe('an event', () => {
     expect(matches(event(1), ALL)).toBe(true);
     expect(matches(event(1), { ...ALL, hidden: new Set(['audit']) })).toBe(false);
     expect(matches(event(1), { ...ALL, text: ' CODE  Example ' })).toBe(true);
+    expect(matches(event(1, { app: 'shop' }), { ...ALL, text: 'shop code' })).toBe(true);
     expect(matches(event(1), { ...ALL, text: 'code sessions' })).toBe(false);
   });
 });
