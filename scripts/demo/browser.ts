@@ -112,7 +112,7 @@ async function pay(browser: Browser, shop: Page, passkeys: Passkeys, show: Show)
 async function addKey(page: Page, show: Show): Promise<void> {
   await signIn(page);
   await press(page, 'add');
-  await page.click('#pick-here-more summary');
+  await press(page, 'pick-here-more summary');
   await type(page, 'key-name', 'My phone');
   await press(page, 'pick-here');
   await press(page, 'confirm-go');
@@ -150,13 +150,12 @@ async function seen(page: Page, id: string): Promise<void> {
   await page.waitForSelector(`#${id}`, { visible: true });
 }
 
+/** A locator tries again where a list is drawn anew between the look and the click. */
 async function press(page: Page, id: string): Promise<void> {
-  await seen(page, `${id}:not([disabled])`);
-  await page.click(`#${id}`);
+  await page.locator(`#${id}`).click();
 }
 
 async function type(page: Page, id: string, text: string): Promise<void> {
-  await seen(page, id);
-  await page.click(`#${id}`, { count: 3 });
+  await page.locator(`#${id}`).click({ count: 3 });
   await page.type(`#${id}`, text);
 }
