@@ -36,7 +36,7 @@ export function readHealth(overview: Overview): readonly Part[] {
 export function showHealth(overview: Overview): void {
   const parts = readHealth(overview).toSorted((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state));
   byId('health').replaceChildren(...parts.map(cardOf));
-  showSummary(parts);
+  showSummary(parts, overview.doctor?.failing ?? []);
   const limits = Object.entries(overview.limits).filter(([, count]) => count > 0);
   byId('limits-reached').replaceChildren(
     limits.length > 0
@@ -46,13 +46,20 @@ export function showHealth(overview: Overview): void {
   say(byId('version'), overview.version);
 }
 
-/** One line on the overview: whether a part fails, and which. */
-function showSummary(parts: readonly Part[]): void {
-  const failing = parts.filter(({ state }) => state === 'bad').map(({ name }) => name);
-  const words = failing.length === 0 ? 'Nothing fails' : `Failing: ${failing.join(', ')}`;
-  const state = make('span', { class: `state ${failing.length === 0 ? 'good' : 'bad'}` }, words);
-  if (byId('summary').textContent === words) return;
-  byId('summary').replaceChildren(failing.length === 0 ? state : make('a', { href: '#/health' }, state));
+/** One line on the overview: what fails of the parts, and of the doctor's checks, each with the way to it. */
+function showSummary(parts: readonly Part[], checks: readonly string[]): void {
+  const bad = parts.filter(({ state }) => state === 'bad').map(({ name }) => name);
+  const faults = [
+    ...(bad.length === 0 ? [] : [['#/health', `Failing: ${bad.join(', ')}`] as const]),
+    ...(checks.length === 0 ? [] : [['#/doctor', `Doctor: ${checks.join(', ')}`] as const]),
+  ];
+  if (byId('summary').dataset['faults'] === String(faults)) return;
+  byId('summary').dataset['faults'] = String(faults);
+  byId('summary').replaceChildren(
+    ...(faults.length === 0
+      ? [make('span', { class: 'state good' }, 'Nothing fails')]
+      : faults.map(([href, words]) => make('a', { href }, make('span', { class: 'state bad' }, words)))),
+  );
 }
 
 const RANK: readonly State[] = ['bad', 'warn', 'good', 'quiet', 'unused'];

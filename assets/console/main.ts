@@ -85,6 +85,7 @@ async function readOverview(): Promise<Overview> {
   freshness.read(true);
   showHealth(overview);
   shell.mark('health', readHealth(overview).filter(({ state }) => state === 'bad').length, 'failing');
+  shell.mark('doctor', overview.doctor?.failing.length ?? 0, 'failing');
   shell.say('overview', `Read at ${formatTime(overview.at)}`);
   shell.say('health', `Your address as this vault sees it: ${overview.client}`);
   return overview;
@@ -119,6 +120,12 @@ async function signIn(): Promise<void> {
   shell.start();
   clearTimeout(timer);
   timer = setTimeout(poll, OVERVIEW_POLL_MS);
+  if (isUnexamined(overview)) void api.get('doctor').catch(() => undefined);
+}
+
+/** The doctor's checks are for who looks at the vault, and stay good for an hour. */
+function isUnexamined({ at, doctor }: Overview): boolean {
+  return doctor === null || Date.parse(at) - Date.parse(doctor.checked_at) > 3_600_000;
 }
 
 /** Never before what is kept: nothing is missing from a list that has not begun. */

@@ -35,6 +35,11 @@ export interface Overview {
     readonly connections: { readonly used: number; readonly max: number; readonly waiting: number };
     readonly log: { readonly bytes: number; readonly checkpoint_age_ms: number | null } | null;
   };
+  readonly doctor: {
+    readonly checked_at: string;
+    readonly failing: readonly string[];
+    readonly warnings: number;
+  } | null;
   readonly backup: {
     readonly made_at: string | null;
     readonly bytes: number | null;

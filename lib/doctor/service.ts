@@ -25,6 +25,8 @@ export interface Patient extends Pick<Platform, 'config' | 'clock' | 'db'> {
 export interface Doctor {
   /** Examines, once at a time and per `DOCTOR_CACHE_MS`. Takes at most 12 seconds and never rejects. */
   report(patient: Patient): Promise<DoctorReport>;
+  /** What was found last; undefined where nobody has asked since the start. */
+  last(): DoctorReport | undefined;
 }
 
 /** The last report, and when it was made on the monotonic clock. */
@@ -69,6 +71,7 @@ export function createDoctor(
       });
       return running;
     },
+    last: () => last.report,
   };
 }
 

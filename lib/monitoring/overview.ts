@@ -56,6 +56,8 @@ export interface Overview {
     /** Of an embedded database: its write-ahead log, and for how long not all of it was in the file. */
     readonly log: { readonly bytes: number; readonly checkpoint_age_ms: number | null } | null;
   };
+  /** What the doctor of this process found last; null where nobody has asked since the start. */
+  readonly doctor: DoctorView | null;
   /** The newest backup that is known, and whether another one is due; null while the database is away. */
   readonly backup: BackupView | null;
   /** How far this process's clock is ahead of the other processes', negative if behind; 0 unless it is off. */
@@ -64,6 +66,13 @@ export interface Overview {
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
+}
+
+/** A report in short: the checks that failed, each once, and how many found a warning. */
+export interface DoctorView {
+  readonly checked_at: string;
+  readonly failing: readonly string[];
+  readonly warnings: number;
 }
 
 /** Of the newest backup: when it was made, null if none is known. */
@@ -85,7 +94,14 @@ export interface CallTimes {
 type Ctx = Pick<Platform, 'config' | 'clock' | 'clocks' | 'db' | 'metrics'> & {
   readonly readiness: () => Promise<Readiness>;
   readonly relay: { blocker(): Promise<string | null> } | undefined;
+  readonly doctor: { last(): Report | undefined };
 };
+
+/** What is read of a report of the doctor. */
+interface Report {
+  readonly checkedAt: string;
+  readonly checks: readonly { readonly name: string; readonly state: string }[];
+}
 
 /** Reads the overview. Metrics are those of this process; relay and follower are those of all processes. */
 export async function readOverview(ctx: Ctx, span: EventSpan, client: string): Promise<Overview> {
@@ -137,6 +153,7 @@ export async function readOverview(ctx: Ctx, span: EventSpan, client: string): P
       },
       log: readLog(gauge('vault_db_log_bytes'), gauge('vault_db_checkpoint_age_seconds')),
     },
+    doctor: toDoctorView(ctx.doctor.last()),
     backup,
     clock: { off_ms: ctx.clocks.offMs() },
     relay: relay && {
@@ -190,6 +207,13 @@ async function readState(ctx: Ctx) {
 function readLog(bytes: number | undefined, ageSeconds: number | undefined): Overview['database']['log'] {
   if (bytes === undefined) return null;
   return { bytes, checkpoint_age_ms: ageSeconds === undefined ? null : Math.round(ageSeconds * 1000) };
+}
+
+function toDoctorView(report: Report | undefined): DoctorView | null {
+  if (!report) return null;
+  const failing = report.checks.flatMap(({ name, state }) => (state === 'fail' ? [name] : []));
+  const warnings = report.checks.filter(({ state }) => state === 'warn').length;
+  return { checked_at: report.checkedAt, failing: [...new Set(failing)], warnings };
 }
 
 function toView({ last, isDue }: BackupState): BackupView {

@@ -139,6 +139,10 @@ export const Overview = v.object({
       'The write-ahead log of an embedded database, and for how long not all of it was in the file',
     ),
   }),
+  doctor: about(
+    v.nullable(v.object({ checked_at: Time, failing: v.array(v.string()), warnings: Count })),
+    'The checks of `GET /v1/console/doctor` that failed when this process last made them; null before that',
+  ),
   backup: about(
     v.nullable(
       v.object({

@@ -84,7 +84,8 @@ export interface SmsOptions {
 
 /**
  * Serves the two calls of Verify v2 on loopback, with the provider's own rules: ten minutes, five sends, five checks. A
- * verification belongs to its service, whose path both calls have: one service knows nothing of another's.
+ * verification belongs to its service, whose path both calls have: one service knows nothing of another's. A GET of a
+ * service describes it, as the doctor asks.
  */
 export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsProvider> {
   const { clock = systemClock, sendsMax = SENDS_MAX } = options;
@@ -128,7 +129,9 @@ export async function startSmsProvider(options: SmsOptions = {}): Promise<SmsPro
     idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      const [, service = '', resource = ''] = /^\/v2\/Services\/(\w+)\/(\w+)$/.exec(pathname) ?? [];
+      const [, service = '', resource = ''] = /^\/v2\/Services\/(\w+)(?:\/(\w+))?$/.exec(pathname) ?? [];
+      if (request.method === 'GET' && resource === '' && SERVICES.includes(service))
+        return isAccount(request) ? Response.json(describeService(service)) : failure(20003);
       const call = CALLS[resource];
       if (request.method !== 'POST' || !call || !SERVICES.includes(service)) return failure(20404);
       requests[call]++;
@@ -157,9 +160,17 @@ function newVerification(service: string, to: string, at: number): Verification 
 }
 
 function authorised(request: Request): boolean {
-  const { accountSid, authToken } = SMS_ACCOUNT;
   const isForm = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
-  return isForm && request.headers.get('authorization') === `Basic ${btoa(`${accountSid}:${authToken}`)}`;
+  return isForm && isAccount(request);
+}
+
+function isAccount({ headers }: Request): boolean {
+  const { accountSid, authToken } = SMS_ACCOUNT;
+  return headers.get('authorization') === `Basic ${btoa(`${accountSid}:${authToken}`)}`;
+}
+
+function describeService(sid: string): Record<string, unknown> {
+  return { sid, account_sid: SMS_ACCOUNT.accountSid, friendly_name: 'Local test service', code_length: 6 };
 }
 
 function describe(verification: Verification, status: 'pending' | 'approved', now: number): Record<string, unknown> {

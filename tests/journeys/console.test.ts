@@ -137,6 +137,15 @@ if (chromium) {
       expect(t.entries.filter(({ event }) => event === 'notice').length).toBe(1);
     });
 
+    test('what the doctor finds failing is in the rail and on the overview, before anybody opens it', async () => {
+      await reopen({ RPC_URL: 'http://127.0.0.1:1' });
+      await signIn();
+      await c.says('#rail a[href="#/doctor"]', /^Doctor[1-9]\d* failing$/);
+      await c.says('#summary', /Doctor: .*chain/);
+      await c.page.click('#summary a[href="#/doctor"]');
+      await c.says('#doctor-found', /chain.*unreachable/);
+    });
+
     test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
       await signIn();
       const who = { identifier: 'alice@example.com', channel: 'email' };

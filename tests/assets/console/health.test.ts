@@ -22,6 +22,7 @@ const QUIET: Overview = {
   calls: {},
   configured: { registry: true, indexer: false, follower: true, relay: true, webhooks: false },
   database: { state: 'writable', queries: {}, connections: { used: 0, max: 10, waiting: 0 }, log: null },
+  doctor: null,
   backup: { made_at: null, bytes: null, place: null, due: false },
   relay: { trouble: null, balance: 1.5, open: {} },
   clock: { off_ms: 0 },

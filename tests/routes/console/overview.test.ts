@@ -51,3 +51,18 @@ test('mail and upstreams that fail are in the overview, with the reason and with
   expect(back.calls.email.ok_at > back.calls.email.failed_at).toBe(true);
   expect(JSON.stringify(back)).not.toContain('ada@');
 });
+
+test('the overview says what the doctor found last: what fails, each check once', async () => {
+  await t.stop();
+  t = await startVault({ RPC_URL: 'http://127.0.0.1:1', SMS_PROVIDER: 'none', EMAIL_PROVIDER: 'log' });
+  expect((await ask('GET /v1/console/overview')).body.doctor).toBeNull();
+  const { checkedAt, checks } = (await ask('GET /v1/console/doctor')).body;
+  const found: readonly { readonly name: string; readonly state: string }[] = checks;
+  const failing = found.filter(({ state }) => state === 'fail').map(({ name }) => name);
+  expect(failing).toContain('chain');
+  expect((await ask('GET /v1/console/overview')).body.doctor).toEqual({
+    checked_at: checkedAt,
+    failing: [...new Set(failing)],
+    warnings: found.filter(({ state }) => state === 'warn').length,
+  });
+});

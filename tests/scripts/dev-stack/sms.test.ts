@@ -83,3 +83,14 @@ test('a bad number, bad credentials, an unknown service and forced faults answer
   await expect(send()).rejects.toThrow();
   sms.faults.send = undefined;
 });
+
+test('a service is described to its account alone, as vault doctor asks', async () => {
+  const ask = async (service: string, password = authToken) => {
+    const headers = { authorization: `Basic ${btoa(`${accountSid}:${password}`)}` };
+    const response = await fetch(`${sms.url}/v2/Services/${service}`, { headers });
+    return [response.status, ((await response.json()) as { sid?: string }).sid];
+  };
+  for (const service of Object.values(services)) expect(await ask(service)).toEqual([200, service]);
+  expect(await ask(services.registration, 'wrong')).toEqual([401, undefined]);
+  expect(await ask(`VA${'0'.repeat(32)}`)).toEqual([404, undefined]);
+});
