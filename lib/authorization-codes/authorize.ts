@@ -82,7 +82,6 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   }
   const code = toBase64url(random(32));
   const now = clock.now();
-  const expiresAt = now + AUTHORIZATION_CODE_MS;
   const { clientId, redirectUri, codeChallenge } = request;
   const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
   const stored = await db.write(
@@ -102,8 +101,8 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       picked: openId?.picked ?? {},
       amr: isSynced ? 'swk' : 'hwk',
       verifiedAt,
-      expiresAt,
-      keptUntil: Math.max(expiresAt + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
+      lifeMs: AUTHORIZATION_CODE_MS,
+      keptUntil: Math.max(now + AUTHORIZATION_CODE_MS + AUTHORIZATION_CODE_KEPT_MS, endsAt + PROOF_SKEW_MS),
     }),
   );
   if (stored.at(-1)?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'used', hint: USED });

@@ -64,7 +64,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
   // A code of `/register` is not one of OpenID Connect.
   if (!code || (code.scope === null) !== (request.grant === undefined)) throw refuse('code');
   const now = clock.now();
-  const fault = faultOf(exchange, code, now);
+  const fault = faultOf(exchange, code);
   if (fault) {
     const isRight = fault === 'used' || fault === 'expired';
     if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code, now));
@@ -89,11 +89,11 @@ function challengeOf(verifier: string | undefined): string | null {
 }
 
 /** The first part that does not fit. That a code was used is said only to a caller who has the rest right. */
-function faultOf(exchange: Exchange, code: IssuedCode, now: number): GrantFault | undefined {
+function faultOf(exchange: Exchange, code: IssuedCode): GrantFault | undefined {
   if (exchange.app !== code.app) return 'client';
   if (exchange.redirectUri !== code.redirectUri) return 'redirect_uri';
   if (exchange.challenge !== code.challenge) return 'verifier';
-  if (code.expiresAt <= now) return 'expired';
+  if (code.isExpired) return 'expired';
   return code.isUsed ? 'used' : undefined;
 }
 

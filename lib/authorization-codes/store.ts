@@ -1,5 +1,6 @@
 import { isObject, parseJson } from '../base/json.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
+import { DATABASE_NOW } from '../db/clocks.ts';
 import { type Row, type Statement, textOf } from '../db/database.ts';
 import type { Channel } from '../identity/identifier.ts';
 import { sweepSignIns } from './sign-ins-store.ts';
@@ -29,7 +30,8 @@ export interface NewAuthorizationCode {
   readonly did: string;
   readonly account: string;
   readonly verifiedAt: number;
-  readonly expiresAt: number;
+  /** How long it is good, by the database's clock: another vault that exchanges it may have another time. */
+  readonly lifeMs: number;
   /** Until when the row says that the proof, or the code, was used. */
   readonly keptUntil: number;
 }
@@ -43,7 +45,7 @@ export function insertCode(code: NewAuthorizationCode): Statement {
     sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, channel, credential_id, key, did,
         account, verified_at, expires_at, kept_until, scope, nonce, request, identifiers, amr)
       VALUES (:proof, :code, :app, :redirect_uri, :challenge, :channel, :credential_id, :key, :did, :account,
-        :verified_at, :expires_at, :kept_until, :scope, :nonce, :request, :identifiers, :amr)
+        :verified_at, ${DATABASE_NOW} + :life, :kept_until, :scope, :nonce, :request, :identifiers, :amr)
       ON CONFLICT (proof) DO UPDATE SET code = excluded.code, channel = excluded.channel, did = excluded.did,
         account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until,
         identifiers = excluded.identifiers
@@ -61,7 +63,7 @@ export function insertCode(code: NewAuthorizationCode): Statement {
       did: code.did,
       account: code.account,
       verified_at: code.verifiedAt,
-      expires_at: code.expiresAt,
+      life: code.lifeMs,
       kept_until: code.keptUntil,
       scope: code.scope,
       nonce: code.nonce,
@@ -93,7 +95,7 @@ export function useCode({ code, app, redirectUri, challenge }: Exchange, now: nu
     sql: `UPDATE authorization_codes SET used_at = :now, token = :token, token_until = :until,
         kept_until = max(kept_until, coalesce(:until, 0))
       WHERE code = :code AND app = :app AND redirect_uri = :redirect_uri AND challenge IS :challenge
-        AND used_at IS NULL AND expires_at > :now`,
+        AND used_at IS NULL AND expires_at > ${DATABASE_NOW}`,
     args: {
       code,
       app,
@@ -121,11 +123,13 @@ export function selectToken(token: string, now: number): Statement {
 
 /** A code's row, one or none. */
 export function selectCode(code: string): Statement {
-  return { sql: `SELECT * FROM authorization_codes WHERE code = :code`, args: { code } };
+  const sql = `SELECT *, expires_at <= ${DATABASE_NOW} AS is_expired FROM authorization_codes WHERE code = :code`;
+  return { sql, args: { code } };
 }
 
 /** A stored code. */
-export interface IssuedCode extends Omit<NewAuthorizationCode, 'proof' | 'keptUntil'> {
+export interface IssuedCode extends Omit<NewAuthorizationCode, 'proof' | 'lifeMs' | 'keptUntil'> {
+  readonly isExpired: boolean;
   readonly isUsed: boolean;
 }
 
@@ -148,7 +152,7 @@ export function toCode(row: Row): IssuedCode {
     did: text('did'),
     account: text('account'),
     verifiedAt: Number(row['verified_at']),
-    expiresAt: Number(row['expires_at']),
+    isExpired: row['is_expired'] === 1,
     isUsed: row['used_at'] !== null,
   };
 }

@@ -1,11 +1,18 @@
 // Apps that sign people in by OpenID Connect: their entries in CLIENTS, their requests, and what they get. A person signs
 // in without a browser: the passkey of tests/support signs what the page would have it sign.
 import { createHash, randomBytes } from 'node:crypto';
+import { fromHex } from '../../lib/base/bytes.ts';
+import { createMetrics } from '../../lib/base/metrics.ts';
 import type { OperatorFiles } from '../../lib/base/operator-files.ts';
+import { systemRandom } from '../../lib/base/random.ts';
 import { createClientSecret, secretDigest } from '../../lib/clients/secret.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { createStore } from '../../lib/db/store.ts';
+import { createKeys } from '../../lib/identity/keys.ts';
+import { addKey, createKeyFacts, readKeys } from '../../lib/openid/signing-keys.ts';
 import type { Passkey } from './passkey.ts';
 import { nonceFor, originOf } from './sign-ups.ts';
-import type { Reply, TestVault } from './vault.ts';
+import { type Reply, type TestVault, VAULT_SECRET } from './vault.ts';
 
 /** The secrets of `tea` and `wiki`. */
 export const SECRETS = {
@@ -158,4 +165,20 @@ export function partsOf(token: string): readonly Readonly<Record<string, unknown
     .split('.')
     .slice(0, 2)
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+}
+
+/** Replaces the key of ID tokens at once, as `vault keys rotate --signing --now` does beside a running vault. */
+export async function replaceSigningKey({ database, clock }: Pick<TestVault, 'database' | 'clock'>): Promise<void> {
+  const metrics = createMetrics();
+  const ctx = {
+    config: { idTokenSeconds: 3_600 } as Config,
+    clock,
+    db: createStore({ database, clock, metrics, maxConnections: 1 }),
+    keys: createKeys(fromHex(VAULT_SECRET) ?? new Uint8Array()),
+    random: systemRandom,
+    log: () => undefined,
+    metrics,
+    keyFacts: createKeyFacts(),
+  };
+  await addKey(ctx, await readKeys(ctx), { signsFrom: clock.now(), endsNow: true });
 }

@@ -7,6 +7,7 @@ import { createRouter } from '../../../routes/http/router.ts';
 import { ROUTES } from '../../../routes/index.ts';
 import { openDraw } from '../draw.ts';
 import { SEED } from '../seed.ts';
+import { timedBy } from '../vault.ts';
 import type { KeptDatabase } from './kept-database.ts';
 import type { RememberedChain } from './remembered-chain.ts';
 import type { Stage } from './stage.ts';
@@ -57,7 +58,7 @@ export function openVault(
   const { config, chain, database } = world;
   const env: Env = {
     vars: {},
-    database: staged(database, stage, plant),
+    database: staged(timedBy({ monotonic: stage.clock.now }, database), stage, plant),
     clock: stage.clock,
     log,
     random: openDraw(SEED + number).bytes as NonNullable<Env['random']>,
