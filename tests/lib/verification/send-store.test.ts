@@ -6,8 +6,16 @@ import type { Config } from '../../../lib/config/config.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { SLOT_MS, sweepBudgets } from '../../../lib/limits/budget-store.ts';
 import { useForSend } from '../../../lib/limits/budgets.ts';
+import type { BudgetLimit } from '../../../lib/limits/catalogue.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
-import { giveBack, insertCodes, isSent, isToStranger, sweepCodes } from '../../../lib/verification/send-store.ts';
+import {
+  giveBack,
+  insertCodes,
+  isSent,
+  isToStranger,
+  type NewCode,
+  sweepCodes,
+} from '../../../lib/verification/send-store.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 import { SHARES } from '../../support/shares.ts';
@@ -34,19 +42,24 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   });
 
   /** A send of a new client to a new identifier; whether it was written, and what takes it back. */
-  async function send(channel: Channel, now: number, settings = config) {
+  async function send(channel: Channel, now: number, settings = config, more: Partial<NewCode> = {}) {
     const id = `${sends++}`;
-    const ip = `10.${sends >> 16}.${(sends >> 8) & 255}.${sends & 255}`;
-    const row = { id, identifier: `${channel}:${id}`, channel, ip, now, expiresAt: now + 1, digest: 'd' };
-    const code = {
-      ...row,
+    const code: NewCode = {
+      id,
+      identifier: `${channel}:${id}`,
+      channel,
       purpose: 'registration',
+      ip: `10.${sends >> 16}.${(sends >> 8) & 255}.${sends & 255}`,
+      now,
+      expiresAt: now + 1,
+      digest: 'd',
       isBound: false,
       pass: null,
       givenPass: null,
       isByHolder: false,
-    } as const;
-    const budgets = useForSend(settings, { channel, client: ip, now, isStranger: isToStranger(code) });
+      ...more,
+    };
+    const budgets = useForSend(settings, { channel, client: code.ip, now, isStranger: isToStranger(code) });
     const [written] = await db.write(insertCodes([code], limits, budgets.room), ...budgets.spend);
     const full = budgets.full((await db.read(budgets.state))[0]);
     return {
@@ -55,7 +68,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
       giveBack: () => db.write(...budgets.refund(isSent(code)), giveBack(code)),
     };
   }
-  const usedOf = async (kind: 'emails-per-day' | 'sms-per-day', now: number, settings = config) => {
+  const usedOf = async (kind: BudgetLimit, now: number, settings = config) => {
     const ctx = { config: settings, clock: { ...testClock(), now: () => now }, db };
     return (await showLimits(ctx, { kind })).map(({ used, resets_at }) => [used, resets_at]);
   };
@@ -102,6 +115,19 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
     expect(await usedOf('emails-per-day', NOW + 2)).toEqual([[3, '2025-01-02T00:10:00.000Z']]);
     expect(await db.read({ sql: 'SELECT count(*) AS n FROM codes', args: {} })).toEqual([{ n: 3 }]);
     expect((await send('email', NOW + 2)).isWritten).toBe(true);
+  });
+
+  test('by a pass count as none to strangers, and give no such use back', async () => {
+    const ip = '2001:db8:1:2::/64';
+    const one = { identifier: 'email:one', ip };
+    expect((await send('email', NOW, config, { ...one, pass: 'pass' })).isWritten).toBe(true);
+    const byPass = await send('email', NOW + 1, config, { ...one, givenPass: 'pass' });
+    expect(byPass.isWritten).toBe(true);
+    const ofStrangers = [[1, '2025-01-02T00:10:00.000Z']];
+    expect(await usedOf('strangers-per-network', NOW + 2)).toEqual(ofStrangers);
+    await byPass.giveBack();
+    expect(await usedOf('strangers-per-network', NOW + 2)).toEqual(ofStrangers);
+    expect(await usedOf('emails-per-day', NOW + 2)).toEqual(ofStrangers);
   });
 
   test('leave the day with their ten minutes, and the wait says so', async () => {
