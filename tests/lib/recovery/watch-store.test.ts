@@ -10,7 +10,8 @@ import {
   recallAddresses,
   selectAddressesDue,
 } from '../../../lib/recovery/address-store.ts';
-import { recallRecoveries } from '../../../lib/recovery/change-store.ts';
+import { insertForeign, recallRecoveries, recordSeen } from '../../../lib/recovery/change-store.ts';
+import { NO_LABEL, selectNewest, toRecovery } from '../../../lib/recovery/store.ts';
 import {
   beginFailure,
   guardiansIn,
@@ -89,6 +90,21 @@ describe.each(engines())('on $name', ({ open }) => {
     // Neither recovery is there.
     expect((await run(queueCall({ ...call, budget }, { sql: 'id = 1', args: {} }, now)))?.rowsAffected).toBe(0);
     expect((await run(recallRecoveries(CHAIN, '0xa', true, now)))?.rowsAffected).toBe(0);
+    await close();
+  });
+
+  test('of two looks at one recovery the first records what it saw, with one event', async () => {
+    const { run, now, close } = await prepared();
+    const key = { keyX: '0x1', keyY: '0x2', label: NO_LABEL, commitment: '0xc', identifier: null };
+    await run(...insertForeign({ app: 'default', account: '0xa', ...key, readBlock: 5, chainId: CHAIN, now }, 7));
+    const read = async () => toRecovery((await run(selectNewest(CHAIN, '0xa')))?.rows[0] ?? {});
+    const recovery = await read();
+    const seen = { ...recovery, contractId: 7, nextCheckAt: now + 1 };
+    await run(...recordSeen(recovery, { ...seen, status: 'proposed', readBlock: 6 }, now));
+    await run(...recordSeen(recovery, { ...seen, status: 'failed', failure: 'guardian', readBlock: 9 }, now));
+    expect(await read()).toMatchObject({ status: 'proposed', failure: null, readBlock: 6, checks: 1 });
+    const events = await run({ sql: `SELECT type FROM events WHERE type LIKE 'recovery.%' ORDER BY id`, args: {} });
+    expect(events?.rows).toMatchObject([{ type: 'recovery.foreign' }, { type: 'recovery.proposed' }]);
     await close();
   });
 });

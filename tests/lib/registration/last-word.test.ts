@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { toQuantity } from '../../../lib/chain/contract-call.ts';
 import { TOPICS } from '../../../lib/chain/followed-contracts.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
@@ -228,6 +229,24 @@ describe('a recorded registration (M4)', () => {
     // What both nodes miss for 15 minutes has failed.
     for (let i = 0; i < 24; i++) await look();
     expect(await told(alice)).toBe('failed');
+  });
+
+  test('waits without an alarm for a witness that is a block behind', async () => {
+    await open({ FINALITY_BLOCKS: '0', REGISTRAR_PRIVATE_KEY: '', RPC_WITNESS_URL: 'http://witness.example' });
+    const alice = await recorded();
+    const before = toQuantity(Number(await chain.rpc('eth_blockNumber', [])) - 1);
+    const old = await chain.rpc('eth_getBlockByNumber', [before, false]);
+    lie((method, [which]) => {
+      if (method === 'eth_getTransactionReceipt') return null;
+      if (method === 'eth_blockNumber') return before;
+      return method === 'eth_getBlockByNumber' && which === 'latest' ? old : undefined;
+    }, witness);
+    for (let i = 0; i < 2; i++) await look();
+    expect(await told(alice)).toBe('submitted');
+    expect(t.entries).not.toContainEqual({ level: 'error', event: 'nodes_disagree', about: 'registration' });
+    witness.trouble = undefined;
+    await look();
+    expect(await told(alice)).toBe('confirmed, final');
   });
 
   test('is not confirmed by a receipt that one of two nodes makes up', async () => {
