@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { VaultError } from '../lib/base/error.ts';
 import { isConfidential } from '../lib/clients/client.ts';
+import { recordWrongSecret } from '../lib/limits/limit-events.ts';
 import { authenticate, invalidRequest } from '../lib/openid/authenticate.ts';
 import { readParameters } from '../lib/openid/parameters.ts';
 import { exchangeForTokens } from '../lib/openid/tokens.ts';
@@ -80,7 +81,8 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
     });
     const form = readParameters(text);
     if (form.repeated !== undefined) throw invalidRequest('A field is there twice.');
-    const client = authenticate(clients, request.headers.get('authorization'), form, config.baseUrl);
+    const given = { authorization: request.headers.get('authorization'), form };
+    const client = authenticate(clients, given, config.baseUrl, ({ id }) => recordWrongSecret(ctx, id, caller));
     demandClientOrigin(config, request, client);
     isCounted = isConfidential(client);
     if (isCounted) limits.app(client.id);

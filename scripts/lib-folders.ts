@@ -96,7 +96,19 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   monitoring: { about: "health, the console's overview, Prometheus text", may: [...GROUND, 'indexer'] },
   doctor: {
     about: 'the checks of `vault doctor` and of the console; `commands/doctor/` has those of files, disk and database',
-    may: [...GROUND, 'brand', 'bundler', 'chain', 'delivery', 'indexer', 'limits', 'monitoring', 'relay', 'words'],
+    may: [
+      ...GROUND,
+      'brand',
+      'bundler',
+      'chain',
+      'clients',
+      'delivery',
+      'indexer',
+      'limits',
+      'monitoring',
+      'relay',
+      'words',
+    ],
   },
   person: {
     about: 'what the vault holds of one person: shown, erased, and forgotten in time',

@@ -1,4 +1,5 @@
 import { isoTime } from '../base/clock.ts';
+import { appChecks } from './apps.ts';
 import { backupChecks } from './backup.ts';
 import { chainChecks } from './chain.ts';
 import { deliveryChecks } from './delivery.ts';
@@ -20,9 +21,15 @@ export async function examine(
   const examined: Examined = { ...rest, host };
   const { clock } = examined;
   const checkedAt = isoTime(clock.now());
-  const checks = [backupChecks, chainChecks, deliveryChecks, mailDnsChecks, peopleChecks, networkChecks].flatMap(
-    (list) => list(examined),
-  );
+  const checks = [
+    backupChecks,
+    chainChecks,
+    deliveryChecks,
+    mailDnsChecks,
+    peopleChecks,
+    appChecks,
+    networkChecks,
+  ].flatMap((list) => list(examined));
   const found = await runChecks(clock, [...more, ...checks], timeoutMs);
   // The disk is looked at after the network, because the program's check of the database lets nothing else run.
   return { checkedAt, checks: byArea([...found, ...(await runChecks(clock, host?.checks ?? [], timeoutMs))]) };

@@ -63,6 +63,11 @@ export const EVENTS = {
       'an operator route was called without the right secret, or by an operator whose role does not reach; at most once per network and minute',
     data: ['client'],
   },
+  'client.refused': {
+    channel: 'audit',
+    description: 'an app sent a wrong secret to /token; at most once per app and minute',
+    data: ['network'],
+  },
   'token.minted': {
     channel: 'audit',
     description: 'a token of the event stream was issued, and renews none that was still good',

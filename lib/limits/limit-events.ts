@@ -59,6 +59,12 @@ export function recordIntruder(ctx: Ctx, client: string, name = ''): void {
   record(ctx, `operator ${name} ${networkKey(client)}`, MINUTE_MS, event);
 }
 
+/** Records `client.refused` for a wrong secret of an app, at most once per app and minute. */
+export function recordWrongSecret(ctx: Ctx, app: string, client: string): void {
+  const event = eventOf('client.refused', { app, at: ctx.clock.now() }, { network: maskClient(client) });
+  record(ctx, `client secret ${app}`, MINUTE_MS, event);
+}
+
 /** Records `operator.secret_used`, at most once per network and hour. */
 export function recordSecretUse(ctx: Ctx, client: string): void {
   const data = { client: maskClient(client) };

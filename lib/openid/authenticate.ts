@@ -10,13 +10,22 @@ export const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'
 
 /**
  * The client of a request: by Basic, by `client_secret` in the form, or a public one by `client_id` alone, in one way
- * only. Throws 401 `invalid_client`, in the same words for all, and 400 `invalid_request` for two ways at once.
+ * only. `onWrongSecret` is called for a client that has another secret. Throws 401 `invalid_client`, in the same words
+ * for all, and 400 `invalid_request` for two ways at once.
  */
-export function authenticate(clients: Clients, authorization: string | null, form: Parameters, issuer: string): Client {
+export function authenticate(
+  clients: Clients,
+  { authorization, form }: { readonly authorization: string | null; readonly form: Parameters },
+  issuer: string,
+  onWrongSecret: (client: Client) => void,
+): Client {
   const [given, secret] = credentialsOf(authorization, form, issuer);
   const client = given === undefined ? undefined : clients.get(given);
   if (!client || isConfidential(client) !== (secret !== undefined)) throw invalidClient(issuer);
-  if (secret !== undefined && !isSecretOf(client, secret)) throw invalidClient(issuer);
+  if (secret !== undefined && !isSecretOf(client, secret)) {
+    onWrongSecret(client);
+    throw invalidClient(issuer);
+  }
   return client;
 }
 

@@ -195,6 +195,27 @@ describe('§5 token', () => {
     expect(headers.get('www-authenticate')).toBe(`Basic realm="${issuer()}"`);
   });
 
+  test('client.refused: a wrong secret is an event, once per client and minute, with the network', async () => {
+    const own = await startVault({ ...chain.vars, ...OPENID_VARS }, clientsFile());
+    const wrong = (client: 'tea' | 'wiki', ip: string) =>
+      exchange(own.from(ip), requestOf(client), code, {}, basic(client, 'wrong'));
+    for (const ip of ['203.0.113.7', '203.0.113.7', '198.51.100.7']) await wrong('tea', ip);
+    // Neither is a guess at a secret.
+    await exchange(own, requestOf(), code, {}, basic('shop', 'wrong'));
+    await exchange(own, requestOf(), code, { client_id: 'tea' }, {});
+    const events = async () => {
+      await own.idle();
+      return own.rows(`SELECT app, data FROM events WHERE type = 'client.refused' ORDER BY id`);
+    };
+    expect(await events()).toEqual([{ app: 'tea', data: '{"network":"203.0.113.***"}' }]);
+    await own.clock.advance(60_000);
+    await wrong('tea', '203.0.113.7');
+    await wrong('wiki', '203.0.113.7');
+    const found = await events();
+    await own.stop();
+    expect(found.map(({ app }) => app)).toEqual(['tea', 'tea', 'wiki']);
+  });
+
   test('400 unsupported_grant_type', async () => {
     const { status, body } = await ask({ grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);

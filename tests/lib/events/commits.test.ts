@@ -579,6 +579,7 @@ test('every event of the catalogue was told above, but those of webhooks, of lim
   const elsewhere = [
     'limit.reached',
     'budget.reached',
+    'client.refused',
     'key.rotated',
     'signin.counter_back',
     'signin.succeeded',

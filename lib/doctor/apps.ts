@@ -1,0 +1,77 @@
+import { callUpstream } from '../base/http-client.ts';
+import { isObject, parseJson } from '../base/json.ts';
+import type { Client, Clients } from '../clients/client.ts';
+import { readClients } from '../clients/clients-file.ts';
+import { isLoopbackHost } from '../config/url-parsers.ts';
+import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
+import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
+import type { Examined } from './host.ts';
+import { troubleOf } from './trouble.ts';
+
+/** Checks of the apps of `CLIENTS`: the issuer as they find it, and how they are set up. */
+export function appChecks(examined: Examined): readonly DoctorCheck[] {
+  const { config, host } = examined;
+  // The file was read at the start; a host without a doctor has none that could be read again.
+  if (config.clients === undefined || !host) return [];
+  const read = () => readClients(config, host.operatorFiles) ?? new Map();
+  const remedy = 'see docs/openid.md; vault clients check reads the file alone';
+  return [
+    { name: 'apps', remedy, run: () => checkClients(read(), isLocal(config.baseUrl)) },
+    ...(isLocal(config.baseUrl) ? [] : [{ name: 'apps', remedy, run: () => checkIssuer(examined) } as const]),
+  ];
+}
+
+function isLocal(url: string): boolean {
+  return isLoopbackHost(new URL(url).hostname);
+}
+
+function checkClients(clients: Clients, isTrial: boolean): readonly Finding[] {
+  const all = [...clients.values()];
+  const named = (list: readonly Client[]) => list.map(({ id }) => id).join(', ');
+  const lax = all.filter(({ needsPkce }) => !needsPkce);
+  const local = isTrial ? [] : all.filter(({ redirectUris }) => redirectUris.some(isLocal));
+  return [
+    ok('apps', `${all.length} ${all.length === 1 ? 'app signs' : 'apps sign'} people in: ${named(all)}`),
+    ...(lax.length === 0
+      ? []
+      : [
+          warn(
+            'apps',
+            `without PKCE where they like: ${named(lax)}`,
+            'remove "pkce": "optional" in CLIENTS if the app can do PKCE; else see that it checks nonce or state',
+          ),
+        ]),
+    ...(local.length === 0
+      ? []
+      : [
+          warn(
+            'apps',
+            `redirect URIs on the person's own machine: ${named(local)}`,
+            'remove those of development from redirect_uris, unless the app runs on people’s devices',
+          ),
+        ]),
+  ];
+}
+
+/** What apps read before anything else: the discovery document with this issuer, and keys. */
+async function checkIssuer({ config: { baseUrl }, ...outside }: Examined): Promise<readonly Finding[]> {
+  const remedy =
+    'lead /.well-known/openid-configuration, /jwks, /token and /userinfo to the vault; see docs/proxies.md';
+  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
+  const read = async (path: string) => {
+    const { status, text } = await callUpstream(outside, { url: `${baseUrl}${path}`, method: 'GET' }, limits);
+    const body = parseJson(text);
+    return status === 200 && isObject<Record<string, unknown>>(body) ? body : undefined;
+  };
+  try {
+    const [document, jwks] = await Promise.all([read('/.well-known/openid-configuration'), read('/jwks')]);
+    if (document?.['issuer'] !== baseUrl)
+      return [warn('apps', `apps that read ${baseUrl} find no OpenID Provider, or another issuer`, remedy)];
+    const keys = Array.isArray(jwks?.['keys']) ? jwks['keys'] : [];
+    if (keys.length === 0) return [warn('apps', `apps find no key at ${baseUrl}/jwks`, remedy)];
+    return [ok('apps', `apps find the issuer ${baseUrl} and ${keys.length === 1 ? 'its key' : `${keys.length} keys`}`)];
+  } catch (error) {
+    const trouble = troubleOf(error, remedy);
+    return [warn('apps', `apps cannot read the issuer ${baseUrl}: ${trouble.text}`, trouble.remedy)];
+  }
+}
