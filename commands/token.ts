@@ -1,5 +1,6 @@
 import { DAY_MS, isoTime, systemClock } from '../lib/base/clock.ts';
 import { closest } from '../lib/base/closest.ts';
+import { VaultError } from '../lib/base/error.ts';
 import { systemRandom } from '../lib/base/random.ts';
 import { DEFAULT_APP, EVENT_CHANNELS } from '../lib/events/catalogue.ts';
 import { createKeys } from '../lib/identity/keys.ts';
@@ -118,7 +119,10 @@ async function inspect(given: Arguments): Promise<number> {
 async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
   if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
-  const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named));
+  const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named)).catch((error) => {
+    if (error instanceof VaultError && error.details.hint) throw new Error(error.details.hint);
+    throw error;
+  });
   printAnswer(given, { cid, revoked: true, new: isNew }, () => `${cid}: ${isNew ? 'revoked' : 'was revoked already'}`);
   return 0;
 }

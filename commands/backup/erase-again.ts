@@ -52,6 +52,10 @@ export function endOperatorsIn(draft: string): number {
   const connection = new Connection(draft, { readwrite: true, create: false, strict: true });
   try {
     const table = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'operators'`).get();
+    // Who had asked for a token of the stream must not open one by it.
+    if (table !== null)
+      connection.run(`INSERT OR IGNORE INTO token_revocations (cid, revoked_at, expires_at)
+        SELECT id, unixepoch() * 1000, expires_at FROM operators`);
     const ended = table === null ? 0 : connection.run('DELETE FROM operators').changes;
     connection.run('PRAGMA journal_mode = DELETE');
     return ended;

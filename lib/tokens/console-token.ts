@@ -21,6 +21,12 @@ export interface ConsoleScope {
   readonly channel?: string | undefined;
 }
 
+/** The operator's own token by which one of the stream was asked for: it ends with it. `expiresAt` in milliseconds. */
+export interface AskedBy {
+  readonly cid: string;
+  readonly expiresAt: number;
+}
+
 /** An issued token; `expires_at` is ISO 8601. */
 export interface ConsoleToken {
   readonly token: string;
@@ -28,28 +34,30 @@ export interface ConsoleToken {
 }
 
 /**
- * The result of a check. `cids` are all CIDs by which the token or its delegations may be revoked; `expiresAt` in
- * milliseconds.
+ * The result of a check. `cids` are all CIDs by which the token may be revoked: its own, those of its delegations and
+ * of the operator's token by which it was asked for; `expiresAt` in milliseconds.
  */
 export type ConsoleVerdict =
   | { readonly ok: true; readonly cid: string; readonly cids: readonly string[]; readonly expiresAt: number }
   | { readonly ok: false; readonly error: 'token_missing' | 'token_invalid' | 'token_expired' | 'token_scope' };
 
 /**
- * Issues a token signed by the vault's operator key, valid for `STREAM_TOKEN_TTL_SECONDS` from `now` (milliseconds).
+ * Issues a token signed by the vault's operator key, valid for `STREAM_TOKEN_TTL_SECONDS` from `now` (milliseconds),
+ * and no longer than the token by which it was asked for.
  */
 export async function mintConsoleToken(
   { keys, random, config }: Pick<Platform, 'keys' | 'random' | 'config'>,
   { app, channel }: ConsoleScope,
   now: number,
+  by?: AskedBy,
 ): Promise<ConsoleToken> {
   const { signer: key } = await consoleIdentity(keys);
   const { token, expiresAt } = await mintInvocation({
     key,
     subject: key.did,
     command: CONSOLE_READ_COMMAND,
-    args: { app, ...(channel === undefined ? {} : { channel }) },
-    expiresAt: now + config.streamTokenTtlSeconds * 1000,
+    args: { app, ...(channel === undefined ? {} : { channel }), ...(by && { operator: by.cid }) },
+    expiresAt: Math.min(now + config.streamTokenTtlSeconds * 1000, by?.expiresAt ?? Number.POSITIVE_INFINITY),
     nonce: random(UCAN_NONCE_BYTES),
   });
   return { token, expires_at: isoTime(expiresAt ?? 0) };
@@ -74,7 +82,8 @@ export async function checkConsoleToken(
   if (subject !== did || !isShort || expiresAt === null) return refuse('token_invalid');
   if (expiresAt <= asked.now) return refuse('token_expired');
   if (command !== CONSOLE_READ_COMMAND || !allows(args, asked)) return refuse('token_scope');
-  return { ok: true, cid, cids, expiresAt };
+  const { operator } = args;
+  return { ok: true, cid, cids: typeof operator === 'string' ? [...cids, operator] : cids, expiresAt };
 }
 
 /** All other faults are `token_invalid`. */
@@ -93,7 +102,7 @@ function refuse(error: Exclude<ConsoleVerdict, { ok: true }>['error']): ConsoleV
  * restriction, so it allows nothing.
  */
 function allows(args: IpldMap, { app, channels }: { app: string; channels: readonly string[] }): boolean {
-  const { app: ownApp, channel, ...others } = args;
+  const { app: ownApp, channel, operator: _, ...others } = args;
   if ((ownApp !== app && ownApp !== ALL_APPS) || Object.keys(others).length > 0) return false;
   if (channel === undefined) return true;
   const held = typeof channel === 'string' ? channel.split(',') : [];

@@ -36,14 +36,26 @@ export function selectOperators(): Statement {
   return { sql: 'SELECT * FROM operators ORDER BY name', args: {} };
 }
 
-/** Ends the token of one operator; `rowsAffected` is the verdict. */
-export function deleteOperator(name: string): Statement {
-  return { sql: 'DELETE FROM operators WHERE name = :name', args: { name } };
+/** The operators that a statement is about: one by name, or all where a condition holds. */
+export type Ended = { readonly name: string } | { readonly when: Condition };
+
+const endedOf = (ended: Ended): Condition =>
+  'name' in ended ? { sql: 'name = :name', args: { name: ended.name } } : ended.when;
+
+/** Ends tokens; `rowsAffected` is the verdict. */
+export function deleteOperators(ended: Ended): Statement {
+  const { sql, args } = endedOf(ended);
+  return { sql: `DELETE FROM operators WHERE ${sql}`, args };
 }
 
-/** Ends the tokens of all, where a condition is given if it holds. */
-export function deleteOperators({ sql, args }: Condition = { sql: 'true', args: {} }): Statement {
-  return { sql: `DELETE FROM operators WHERE ${sql}`, args };
+/** The tokens that would be ended, for the batch that ends them: open streams look for revoked ones alone. */
+export function revokeEnded(ended: Ended, now: number): Statement {
+  const { sql, args } = endedOf(ended);
+  return {
+    sql: `INSERT INTO token_revocations (cid, revoked_at, expires_at)
+      SELECT id, :revoked_at, expires_at FROM operators WHERE ${sql} ON CONFLICT DO NOTHING`,
+    args: { ...args, revoked_at: now },
+  };
 }
 
 /** Reads a row of `operators`. */

@@ -3,18 +3,19 @@ import { DAY_MS, isoTime } from '../base/clock.ts';
 import { badRequest, VaultError } from '../base/error.ts';
 import type { Condition, Statement } from '../db/database.ts';
 import { COMMAND_OPERATOR, ROOT_OPERATOR } from '../events/acting.ts';
-import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
+import { DEFAULT_APP, eventOf, type NewEvent } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { mintInvocation, UCAN_NONCE_BYTES } from '../ucan/mint.ts';
 import { verifyInvocation } from '../ucan/verify.ts';
 import { consoleIdentity } from './console-token.ts';
 import {
-  deleteOperator,
   deleteOperators,
+  type Ended,
   insertOperator,
   type Operator,
   type OperatorRole,
+  revokeEnded,
   selectOperator,
   selectOperators,
   toOperator,
@@ -90,29 +91,39 @@ export async function listOperators({ clock, db }: Ctx): Promise<readonly Operat
   return (await db.read(selectOperators())).map((row) => viewOf(toOperator(row), clock.now()));
 }
 
-/** Ends an operator's token from the next request on. Throws 404 `not_found`. */
+/** Ends an operator's token from the next request on, and its streams. Throws 404 `not_found`. */
 export async function revokeOperator({ clock, db }: Ctx, name: string): Promise<void> {
   const event = eventOf('operator.revoked', { app: DEFAULT_APP, at: clock.now() }, { name });
-  const [revoked] = await db.write(deleteOperator(name), emitEvent(event, { ifChanged: true }));
+  const [, revoked] = await db.write(...endTokens({ name }, event));
   if (revoked?.rowsAffected !== 1) throw new VaultError('not_found');
 }
 
 /** Ends the tokens of all operators; how many that were. */
 export async function revokeOperators({ clock, db }: Ctx): Promise<number> {
   const event = eventOf('operator.all_revoked', { app: DEFAULT_APP, at: clock.now() }, { reason: 'revoked' });
-  const [revoked] = await db.write(deleteOperators(), emitEvent(event, { ifChanged: true }));
+  const [, revoked] = await db.write(...endTokens({ when: { sql: 'true', args: {} } }, event));
   return revoked?.rowsAffected ?? 0;
 }
 
 /** Ends the tokens of all operators where a condition holds, because a key of the vault was replaced. */
 export function endOperators(when: Condition, at: number): readonly Statement[] {
-  const event = eventOf('operator.all_revoked', { app: DEFAULT_APP, at }, { reason: 'key' });
-  return [deleteOperators(when), emitEvent(event, { ifChanged: true })];
+  return endTokens({ when }, eventOf('operator.all_revoked', { app: DEFAULT_APP, at }, { reason: 'key' }));
+}
+
+/** The second statement is the verdict. */
+function endTokens(ended: Ended, event: NewEvent): readonly Statement[] {
+  return [revokeEnded(ended, event.at), deleteOperators(ended), emitEvent(event, { ifChanged: true })];
+}
+
+/** The operator whose token has a CID, for who would revoke it as a token of the stream. */
+export async function findOperatorOf({ db }: Pick<Ctx, 'db'>, cid: string): Promise<string | undefined> {
+  const [row] = await db.read(selectOperator(cid));
+  return row && toOperator(row).name;
 }
 
 /** Who calls by a token; or why it does not serve, where the vault has signed it. */
 export type OperatorVerdict =
-  | { readonly name: string; readonly role: OperatorRole; readonly expiresAt: number }
+  | { readonly name: string; readonly role: OperatorRole; readonly expiresAt: number; readonly cid: string }
   | { readonly fault: 'invalid' | 'expired' | 'revoked' };
 
 /** Asks who calls by a token, of its signature and of its row. Rejects if the database cannot be read. */
@@ -130,7 +141,7 @@ export async function readOperator(
   const [row] = await db.read(selectOperator(cid));
   if (!row) return { fault: 'revoked' };
   const { name, role, expiresAt: end } = toOperator(row);
-  return end <= now ? { fault: 'expired' } : { name, role, expiresAt: end };
+  return end <= now ? { fault: 'expired' } : { name, role, expiresAt: end, cid };
 }
 
 function viewOf({ name, role, createdAt, expiresAt }: Operator, now: number): OperatorView {

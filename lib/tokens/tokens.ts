@@ -3,25 +3,33 @@ import { DEFAULT_APP, EVENT_CHANNELS, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { parseCid } from '../ucan/cid.ts';
-import { type ConsoleScope, type ConsoleToken, checkConsoleToken, mintConsoleToken } from './console-token.ts';
+import {
+  type AskedBy,
+  type ConsoleScope,
+  type ConsoleToken,
+  checkConsoleToken,
+  mintConsoleToken,
+} from './console-token.ts';
+import { findOperatorOf } from './operators.ts';
 import { insertRevocation, selectRevoked } from './revocation-store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'random' | 'db'>;
 
 /**
  * Issues a token for the event stream and emits `token.minted`, unless it `renews` a token of the same scope that is
- * still good: a page that stays open would fill the audit channel. The token is revoked by its `cid`.
+ * still good: a page that stays open would fill the audit channel. The token is revoked by its `cid`, and ends with the
+ * operator's token `by` which it is asked for.
  */
 export async function issueToken(
   ctx: Ctx,
   scope: ConsoleScope,
-  renews?: string,
+  { renews, by }: { readonly renews?: string | undefined; readonly by?: AskedBy | undefined } = {},
 ): Promise<ConsoleToken & { readonly cid: string }> {
   const { clock, db } = ctx;
   const now = clock.now();
   const { app, channel } = scope;
   // One look at the clock: one that is set between two would have the token refused.
-  const minted = await mintConsoleToken(ctx, scope, now);
+  const minted = await mintConsoleToken(ctx, scope, now, by);
   const channels = channel === undefined ? EVENT_CHANNELS : channel.split(',');
   const verdict = await checkConsoleToken(ctx, minted.token, { app, channels, now });
   if (!verdict.ok) throw new Error(`a token just minted is refused: ${verdict.error}`);
@@ -45,7 +53,7 @@ async function isGood(
 
 /**
  * Revokes a token or a delegation by its CID; its streams end within a second. Emits `token.revoked` the first time.
- * Throws 400 `Invalid cid`.
+ * Throws 400 `Invalid cid`, also for the token of an operator, which stands by its row.
  */
 export async function revokeToken(
   { clock, db }: Pick<Ctx, 'clock' | 'db'>,
@@ -53,6 +61,9 @@ export async function revokeToken(
 ): Promise<{ cid: string; isNew: boolean }> {
   const cid = parseCid(text);
   if (cid === undefined) throw badRequest('Invalid cid');
+  const operator = await findOperatorOf({ db }, cid);
+  if (operator !== undefined)
+    throw badRequest('Invalid cid', `It is an operator's token: vault operators revoke ${operator}`);
   const [revoked] = await db.write(...insertRevocation(cid, clock.now()));
   return { cid, isNew: revoked?.rowsAffected === 1 };
 }

@@ -7,7 +7,7 @@ import { appOrAll } from '../fields.ts';
 import { optional, required, word } from '../http/fields.ts';
 import { demandRole, requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
-import { get, post, type Route } from '../http/route.ts';
+import { type ActingOperator, get, post, type Route } from '../http/route.ts';
 
 const eventChannels = v.pipe(
   v.string('Invalid channel'),
@@ -16,6 +16,12 @@ const eventChannels = v.pipe(
     `Invalid channel. Must be of ${EVENT_CHANNELS.join(', ')}`,
   ),
 );
+
+/** The token by which a stream's is asked for; undefined for the secret. */
+function askedBy(operator: ActingOperator | undefined) {
+  const { cid, expiresAt } = operator ?? {};
+  return cid && expiresAt ? { cid, expiresAt } : undefined;
+}
 
 /** The vault's keys by their public parts, and tokens of the event stream, issued and revoked by the operator. */
 export const tokenRoutes = [
@@ -49,7 +55,7 @@ export const tokenRoutes = [
         // The audit channel is the list of who did what.
         const channels = input.channel?.split(',') ?? EVENT_CHANNELS;
         if (channels.includes('audit')) demandRole(operator, 'operator');
-        return json(await issueToken(ctx, input, input.renews));
+        return json(await issueToken(ctx, input, { renews: input.renews, by: askedBy(operator) }));
       },
     }),
   ),

@@ -58,7 +58,8 @@ async function findOperator(
 ): Promise<ActingOperator | { readonly fault: keyof typeof HINTS | 'invalid' }> {
   const given = bearerToken(request);
   if (given === undefined) return { fault: 'invalid' };
-  if (isSecret(ctx.config.operatorSecret, given)) return { name: ROOT_OPERATOR, role: 'root', expiresAt: null };
+  if (isSecret(ctx.config.operatorSecret, given))
+    return { name: ROOT_OPERATOR, role: 'root', expiresAt: null, cid: null };
   return readOperator(ctx, given);
 }
 

@@ -43,11 +43,12 @@ export interface Incoming {
 /** Who may call a route of the operator: `root` is the operator secret, and every role may what those before it may. */
 export type RouteRole = 'viewer' | 'operator' | 'root';
 
-/** Who calls a route of the operator, as `requireOperator` has found; `expiresAt` in milliseconds, null: never. */
+/** Who calls a route of the operator; end (milliseconds) and CID of their token are null for the secret. */
 export interface ActingOperator {
   readonly name: string;
   readonly role: RouteRole;
   readonly expiresAt: number | null;
+  readonly cid: string | null;
 }
 
 /** A route as plain data: what `routes/index.ts` serves, and what the documents and the client's types are read off. */

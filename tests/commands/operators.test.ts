@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readTokens } from '../../lib/ucan/verify.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
@@ -37,6 +38,15 @@ test('the vault that runs takes the token at once, until it is revoked', async (
   expect((await run('revoke --all')).out).toBe('1 revoked\n');
   expect((await ask(other.out))[0]).toBe(401);
   expect((await run('list')).out).toBe('No operators.\n');
+});
+
+test("vault token revoke of an operator's token says what ends it", async () => {
+  const { out } = await run('add eve --role viewer');
+  const { cid = '' } = readTokens(out.trim())[0] ?? {};
+  const { code, err } = await runProgram(['token', 'revoke', cid], { cwd: folder.path });
+  expect([code, err]).toEqual([1, expect.stringContaining('vault operators revoke eve')]);
+  expect((await ask(out))[0]).toBe(200);
+  await run('revoke eve');
 });
 
 test.each([

@@ -143,6 +143,35 @@ describe('a stream', () => {
     expect([again.status, again.body]).toEqual([401, { error: 'token_revoked' }]);
   });
 
+  test('of an operator ends within a second of their token, and what they hold of the stream is refused', async () => {
+    const add = async (name: string) =>
+      (await t.call('POST /v1/console/operators', { name, role: 'operator' }, OPERATOR)).body;
+    const mint = async (token: string) => {
+      const by = { Authorization: `Bearer ${token}` };
+      return (await t.call('POST /v1/console/token', { app: 'default' }, by)).body.token as string;
+    };
+    for (const ended of [{ name: 'ada' }, { all: true }]) {
+      const token = await mint((await add('ada')).token);
+      const stream = await open({ token });
+      const other = await open();
+      expect((await t.call('POST /v1/console/operators/revoke', ended, OPERATOR)).body.revoked).toBe(1);
+      await t.clock.advance(1_000);
+      await stream.ended;
+      expect(stream.frames.at(-1)).toMatchObject({ event: 'token-revoked' });
+      expect((await t.call('GET /v1/console/events', { token })).body).toEqual({ error: 'token_revoked' });
+      expect(other.frames.some(({ event }) => event === 'token-revoked')).toBe(false);
+    }
+  });
+
+  test('of an operator whose token ends soon ends with it', async () => {
+    const { token } = (await t.call('POST /v1/console/operators', { name: 'ada', role: 'operator', days: 1 }, OPERATOR))
+      .body;
+    await t.clock.advance(86_400_000 - 60_000);
+    const by = { Authorization: `Bearer ${token}` };
+    const { expires_at } = (await t.call('POST /v1/console/token', { app: 'default' }, by)).body;
+    expect(Date.parse(expires_at)).toBe(t.clock.now() + 60_000);
+  });
+
   test('ends when the vault closes', async () => {
     const stream = await open();
     t.vault.endStreams();
