@@ -12,7 +12,14 @@ import { noteTime } from './db/clocks.ts';
 import type { Statement } from './db/database.ts';
 import { sweepRows } from './db/row-lock.ts';
 import { sweepEvents } from './events/store.ts';
-import { CHALLENGE_NOTICES, CHALLENGES, recallLateAccounts, sweepChallenges } from './holders/holders.ts';
+import {
+  CHALLENGE_NOTICES,
+  CHALLENGES,
+  PASSKEY_NOTICES,
+  recallLateAccounts,
+  sweepChallenges,
+  sweepPasskeyNotices,
+} from './holders/holders.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 import { createFollower } from './indexer/follower.ts';
 import { sweepJoins } from './joins/store.ts';
@@ -24,6 +31,7 @@ import { measureBackup } from './monitoring/last-backup.ts';
 import { nextMinute } from './monitoring/minutes.ts';
 import { sweepMinutes } from './monitoring/store.ts';
 import { createMover } from './moves/move.ts';
+import { deliverPasskeyNotices } from './moves/passkey-notices.ts';
 import { rotateKeys } from './openid/signing-keys.ts';
 import { PAYMENTS, sweepPayments } from './payments/store.ts';
 import { createPaymentWatch } from './payments/watch.ts';
@@ -99,6 +107,7 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
     ...(ctx.clients ? { 'signing-keys': everyMinute(whileTimeIsSure(rotateKeys)) } : {}),
+    'passkey-notices': everyMinute(deliverPasskeyNotices),
     budgets: createBudgetWatch(),
     backups: everyMinute(measureBackup),
     sweep: everyMinute(createSweep()),
@@ -195,6 +204,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
     sweepCodes(now),
     sweepGrants(now),
     ...sweepChallenges(now),
+    sweepPasskeyNotices(now),
     ...sweepSessions(now),
     sweepAttestationUses(now),
     ...sweepGuesses(now),
@@ -230,6 +240,7 @@ function recallLate({ config }: Context, now: number): readonly Statement[] {
     DELIVERIES,
     CHALLENGES,
     CHALLENGE_NOTICES,
+    PASSKEY_NOTICES,
   ];
   return [
     ...queues.map((queue) => queue.recallLate(now)),

@@ -79,7 +79,7 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   },
   'authorization-codes': {
     about: 'codes that apps exchange for who signed up at `/register`',
-    may: [...GROUND, 'registration'],
+    may: [...GROUND, 'holders', 'registration'],
   },
   openid: {
     about: 'the OpenID Provider: authorization requests, keys, tokens and claims',
@@ -90,7 +90,7 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
     may: [...GROUND, 'chain', 'delivery', 'limits', 'registration', 'relay', 'verification'],
   },
   moves: {
-    about: 'addresses that go to another DID after a while, as their holders have a passkey',
+    about: 'addresses that go to another DID after a while, as their holders have a passkey; mails to holders',
     may: [...GROUND, 'chain', 'delivery', 'holders', 'recovery', 'registration', 'verification'],
   },
   monitoring: { about: "health, the console's overview, Prometheus text", may: [...GROUND, 'indexer'] },

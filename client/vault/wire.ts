@@ -1599,6 +1599,7 @@ export interface Operations {
         | 'challenge_replaced'
         | 'challenge_moved'
         | 'challenge_failed'
+        | 'passkey_new'
         | undefined;
       readonly lang?: string | undefined;
       readonly app?: string | undefined;

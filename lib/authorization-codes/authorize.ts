@@ -3,6 +3,7 @@ import { toBase64url, toHex, utf8 } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
 import { sha256Digest } from '../base/hmac.ts';
+import { notePasskeyUse } from '../holders/holders.ts';
 import { ownPlace } from '../identity/ceremony.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
 import type { Assertion } from '../identity/passkey.ts';
@@ -67,7 +68,7 @@ export interface OpenIdAsked {
  * for OpenID Connect, 502 `rpc_error`.
  */
 export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
-  const { clock, random, db, metrics } = ctx;
+  const { config, clock, random, db, metrics } = ctx;
   const { openId } = request;
   const { signIn, proof, verifiedAt, endsAt, counted, isConfirmed, isSynced } = await show(ctx, request).catch(
     async (error) => {
@@ -84,7 +85,9 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const now = clock.now();
   const { clientId, redirectUri, codeChallenge } = request;
   const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
+  const use = { ...signIn, key: counted?.key ?? signIn.key, app: clientId, by: 'signin', registration: null } as const;
   const stored = await db.write(
+    ...notePasskeyUse(use, { chainId: config.chainId, now }),
     ...counts,
     ...noteSignIn(ctx, { ...request, did: signIn.did, proof }),
     insertCode({

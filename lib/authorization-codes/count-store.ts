@@ -16,17 +16,15 @@ export interface SignCount {
 }
 
 /**
- * Stores a key's counter, with an event if it is not above the last one (Web Authentication Level 3 section 7.2, step
- * 22). It stands before the code of the same evidence: what was signed once may be sent twice.
+ * Stores the counter of a known key, with an event if it is not above the last one (Web Authentication Level 3 section
+ * 7.2, step 22). It stands before the code of the same evidence: what was signed once may be sent twice.
  */
 export function countSignature(one: SignCount, now: number): readonly Statement[] {
   const { proof, app, did, account, credentialId, key, count } = one;
   return [
     emitEvents(WENT_BACK, { proof, app, did, account, key, count, now, credential: maskCredential(credentialId) }),
     {
-      sql: `INSERT INTO sign_counts (account, key, count) SELECT :account, :key, :count
-        WHERE :count > 0 OR EXISTS (SELECT 1 FROM sign_counts WHERE account = :account AND key = :key)
-        ON CONFLICT (account, key) DO UPDATE SET count = excluded.count`,
+      sql: `UPDATE known_keys SET count = :count WHERE account = :account AND key = :key`,
       args: { account, key, count },
     },
   ];
@@ -37,7 +35,7 @@ const WENT_BACK: readonly EventRows[] = [
     type: 'signin.counter_back',
     app: ':app',
     data: { did: ':did', credential: ':credential', counter: ':count', previous: 'count' },
-    from: `FROM sign_counts WHERE account = :account AND key = :key AND count > 0 AND count >= :count
+    from: `FROM known_keys WHERE account = :account AND key = :key AND count > 0 AND count >= :count
       AND NOT EXISTS (SELECT 1 FROM authorization_codes WHERE proof = :proof)`,
   },
 ];

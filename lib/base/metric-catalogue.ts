@@ -140,6 +140,10 @@ export const METRICS = {
   }),
   vault_recovery_notices_total: closed('Mails about recoveries by outcome.', { outcome: ['sent', 'nobody', 'failed'] }),
 
+  vault_passkey_notices_total: closed('Mails about passkeys that are new to an account by outcome.', {
+    outcome: ['sent', 'nobody', 'failed'],
+  }),
+
   vault_challenge_notices_total: closed(
     "Notices of another DID's claim to an address, and claims that nobody heard of.",
     {

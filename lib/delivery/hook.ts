@@ -99,7 +99,8 @@ function messageOf({ clock, brandOf }: HookContext<unknown>, channel: 'email' | 
 }
 
 /** The kind of a message, by the names that the console shows too. */
-function kindOf({ code, purpose = 'registration', notice, recovery, challenge }: CodeMail): string {
+function kindOf({ code, purpose = 'registration', notice, recovery, challenge, passkey }: CodeMail): string {
+  if (passkey !== undefined) return 'passkey_new';
   if (challenge !== undefined) return `challenge_${challenge.status}`;
   if (recovery !== undefined) return `recovery_${recovery.kind === 'ended' ? recovery.status : recovery.kind}`;
   return notice ?? (code === undefined ? 'pass' : `code.${purpose}`);

@@ -36,12 +36,14 @@ export const smsLog = {
 
 function entryOf(
   channel: 'email' | 'sms',
-  { to, code, pass, purpose, notice, recovery, challenge }: CodeMail,
+  { to, code, pass, purpose, notice, recovery, challenge, passkey }: CodeMail,
 ): LogEntry {
   if (challenge !== undefined) {
     const { status, link } = challenge;
     return { level: 'info', event: 'notice', channel, to, notice: `challenge_${status}`, link };
   }
+  if (passkey !== undefined)
+    return { level: 'info', event: 'notice', channel, to, notice: 'passkey_new', by: passkey.by };
   if (recovery !== undefined)
     return {
       level: 'info',

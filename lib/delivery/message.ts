@@ -2,6 +2,7 @@ import { type Catalogue, ENGLISH, fillMessage, ISOLATES } from '../../client/cat
 import type { Purpose } from '../base/purpose.ts';
 import { type ChallengeNews, challengeLetter, challengeTexts } from './challenge-message.ts';
 import { type CodeMessage, escapeHtml, type MailContent, type MailPart, mailHtml, mailText } from './message-page.ts';
+import { type PasskeyNews, passkeyLetter } from './passkey-message.ts';
 import type { MailBrand } from './provider.ts';
 import { type Letter, type RecoveryNews, recoveryLetter, type Say } from './recovery-message.ts';
 import { fittingText, smsOf } from './sms-text.ts';
@@ -24,6 +25,8 @@ export interface CodeNotice {
   readonly recovery?: RecoveryNews | undefined;
   /** Another DID claims an address of the reader's. */
   readonly challenge?: ChallengeNews | undefined;
+  /** A passkey that is new to the reader's account was used. */
+  readonly passkey?: PasskeyNews | undefined;
   readonly lifetimeSeconds: number;
 }
 
@@ -88,12 +91,13 @@ function sayingOf(
 }
 
 function letterOf(
-  { code, pass, purpose = 'registration', notice, recovery, challenge }: CodeNotice,
+  { code, pass, purpose = 'registration', notice, recovery, challenge, passkey }: CodeNotice,
   say: Say,
   language: string,
 ): Letter {
   if (recovery !== undefined) return recoveryLetter(recovery, say, language);
   if (challenge !== undefined) return challengeLetter(challenge, say, language);
+  if (passkey !== undefined) return passkeyLetter(passkey, say, language);
   if (notice === 'test') return TEST_LETTER;
   if (notice !== undefined) return letter('taken', say, ['what', 'before', 'advice']);
   if (code === undefined) {
@@ -142,7 +146,7 @@ export function createComposer(head: Letterhead): (notice: CodeNotice) => CodeMe
   };
   return (notice) => {
     const { code = '', pass = '', purpose = '', lifetimeSeconds } = notice;
-    if (notice.notice ?? notice.recovery ?? notice.challenge) return codeMessage(notice, head);
+    if (notice.notice ?? notice.recovery ?? notice.challenge ?? notice.passkey) return codeMessage(notice, head);
     const shape = `${lifetimeSeconds} ${code !== ''} ${pass !== ''} ${purpose}`;
     const { subject, text, html } = known.get(shape) ?? keep(shape, notice);
     return {

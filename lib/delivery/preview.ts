@@ -27,6 +27,7 @@ export const MESSAGES = [
   'challenge_replaced',
   'challenge_moved',
   'challenge_failed',
+  'passkey_new',
 ] as const;
 
 /** One of them. */
@@ -49,7 +50,7 @@ export interface SampleOptions {
     readonly smsAccount: string;
   };
   readonly lifetimeSeconds: number;
-  /** When a recovery would be ready, or an address move; ISO 8601. */
+  /** When a recovery would be ready, an address move, or a passkey be used; ISO 8601. */
   readonly readyAt: string;
 }
 
@@ -64,7 +65,7 @@ export const SAMPLE_PASS = 'sample00-00000000000000000000000000000000';
 /** Writes a message with made-up values. */
 export function previewMessage(name: MessageName, head: Letterhead, options: SampleOptions): Preview {
   const mail = codeMessage(noticeOf(name, options, options.links.pass), head);
-  if (name.startsWith('recovery_')) return { mail, sms: null };
+  if (name.startsWith('recovery_') || name === 'passkey_new') return { mail, sms: null };
   // A text message has the code alone, or the pass alone.
   const links = { ...options.links, account: options.links.smsAccount };
   const { pass, ...notice } = noticeOf(name, { ...options, links }, links.smsPass);
@@ -78,6 +79,10 @@ function noticeOf(name: MessageName, { links, lifetimeSeconds, readyAt }: Sample
   if (name === 'pass') return { pass, lifetimeSeconds };
   if (name === 'taken_over') return { notice: 'taken_over', lifetimeSeconds };
   if (name.startsWith('challenge_')) return { challenge: challengeOf(name, links, readyAt), lifetimeSeconds };
+  if (name === 'passkey_new') {
+    const passkey = { by: 'signin', account: SAMPLE_ACCOUNT, at: readyAt, link: links.account } as const;
+    return { passkey, lifetimeSeconds };
+  }
   const status = name.slice('recovery_'.length);
   const kind: RecoveryNews['kind'] =
     status === 'started' || status === 'running' || status === 'contact' ? status : 'ended';

@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Purpose } from '../base/purpose.ts';
 import type { ChallengeNews } from './challenge-message.ts';
+import type { PasskeyNews } from './passkey-message.ts';
 import type { RecoveryNews } from './recovery-message.ts';
 
 /** One way to deliver codes. Settings, rules, the doctor and the start read it; a new one is listed in providers.ts. */
@@ -96,6 +97,8 @@ export interface CodeMail {
   readonly recovery?: RecoveryNews;
   /** How the claim of another DID to an address of the reader's stands. */
   readonly challenge?: ChallengeNews;
+  /** A passkey that is new to the reader's account was used. */
+  readonly passkey?: PasskeyNews;
   /** Names the mail, so that one that is sent again is the same one. */
   readonly messageId?: string;
   readonly lifetimeSeconds: number;

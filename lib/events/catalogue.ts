@@ -100,6 +100,11 @@ export const EVENTS = {
     description: 'a passkey signed in at an app, or signed up',
     data: ['did', 'credential', 'network'],
   },
+  'passkey.first_used': {
+    channel: 'audit',
+    description: 'a passkey that is new to an account signed in or registered something (`by`): mails say so',
+    data: ['did', 'credential', 'by'],
+  },
   'signin.refused': {
     channel: 'audit',
     description: 'a sign-in with a registered credential was refused; at most once per credential and minute',

@@ -35,8 +35,8 @@ export interface Reach {
   readonly sms: boolean;
 }
 
-/** The language in which an address's own mails of recoveries are. */
-const languageOf = (identifier: string) => `(SELECT language FROM recovery_addresses
+/** SQL: the language in which an address's own mails of recoveries are. */
+export const languageOf = (identifier: string) => `(SELECT language FROM recovery_addresses
   WHERE recovery_addresses.identifier = ${identifier} AND language IS NOT NULL LIMIT 1)`;
 
 /**

@@ -56,6 +56,14 @@ export {
   toKnownKeys,
 } from './keys-store.ts';
 export {
+  leasePasskeyNotices,
+  notePasskeyUse,
+  PASSKEY_NOTICES,
+  type PasskeyUse,
+  settlePasskeyNotice,
+  sweepPasskeyNotices,
+} from './known-key-store.ts';
+export {
   CREDENTIAL_ANSWER,
   openCredential,
   recheckDids,

@@ -58,7 +58,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
 };
 
 /** Where and when somebody signed in is nobody's to keep. */
-const OF_SIGN_IN = `type LIKE 'signin.%' AND data ->> 'did' IN ${listed('dids')}`;
+const OF_SIGN_IN = `(type LIKE 'signin.%' OR type = 'passkey.first_used') AND data ->> 'did' IN ${listed('dids')}`;
 
 /** Rows that are removed, where the table's own condition selects others too. */
 const REMOVED: Readonly<Record<string, string>> = {

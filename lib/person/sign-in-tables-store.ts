@@ -1,4 +1,4 @@
-import { listed, namedBy, OF_ACCOUNTS } from './where-store.ts';
+import { listed, namedBy, OF_ACCOUNTS, OF_IDENTIFIERS } from './where-store.ts';
 
 /** What sign-ins leave of a person. */
 export const SIGN_IN_TABLES = {
@@ -11,13 +11,21 @@ export const SIGN_IN_TABLES = {
     key: 'proof',
     scan: 'text',
   },
-  sign_counts: {
-    about: 'the last signature counter of a key of the account, where its authenticator counts',
+  known_keys: {
+    about: 'that a key was at work for the account, and its last signature counter, where its authenticator counts',
     kept: 'for good',
     erasure: 'removed',
     why: '',
     where: OF_ACCOUNTS,
     key: 'account, key',
+  },
+  passkey_notices: {
+    about: 'a mail about a passkey that is new to the account',
+    kept: '30 days',
+    erasure: 'removed',
+    why: 'nobody hears of it any more',
+    where: `(${OF_IDENTIFIERS} OR did IN ${listed('dids')})`,
+    key: 'id',
   },
   signins: {
     about: 'a sign-in by the passkey at an app, or one that was refused',

@@ -1,12 +1,13 @@
 import type { Condition, Statement } from '../db/database.ts';
 import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events/emit.ts';
-import { barUndone, beginLooks, rememberKeys, settleHolders } from '../holders/holders.ts';
+import { barUndone, beginLooks, notePasskeyUse, rememberKeys, settleHolders } from '../holders/holders.ts';
 import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 import type { Registration } from './store.ts';
 
 /** What the chain says of a registration whose event it has; `nextCheckAt` null ends the watch. */
 export interface SeenRegistration {
+  readonly chainId: number;
   readonly controller: string;
   /** The only key that it shows; null without one, and where it may have several. */
   readonly controllerKey: string | null;
@@ -39,7 +40,11 @@ function leaseArgs({ id, nextCheckAt }: Pick<Leased, 'id' | 'nextCheckAt'>) {
 }
 
 /** Confirms a leased registration; `rowsAffected` of the second is the verdict. */
-export function confirmRegistration(leased: Leased, seen: SeenRegistration, now: number): readonly Statement[] {
+export function confirmRegistration(
+  leased: Leased & Pick<Registration, 'did' | 'credentialId' | 'app'>,
+  seen: SeenRegistration,
+  now: number,
+): readonly Statement[] {
   const confirmed = {
     sql: `UPDATE registrations SET status = 'confirmed', controller = :controller, controller_key = :controller_key,
         proof_key = :proof_key, late = :late, final = :final, active = :active, aliased = :aliased,
@@ -65,13 +70,17 @@ export function confirmRegistration(leased: Leased, seen: SeenRegistration, now:
   const { controller, accountKeys, aliasFinal } = seen;
   const shown = accountKeys && { account: controller, keys: accountKeys, signer: seen.proofKey };
   const known = shown ? rememberKeys(shown, now, isOf(leased, controller)) : [];
+  const { id, did, credentialId, app } = leased;
+  const key = seen.isFinal ? seen.proofKey : null;
+  const use = { did, account: controller, credentialId, app, by: 'registration', registration: id } as const;
   return [
     news,
     confirmed,
     ...known,
     ...loseHandles(leased, aliasFinal, now),
     ...settleHolders(siblings(leased), now),
-    ...(seen.nextCheckAt === null ? [beginLooks({ sql: `id = :id`, args: { id: leased.id } }, now)] : []),
+    ...(key === null ? [] : notePasskeyUse({ ...use, key }, { chainId: seen.chainId, now }, isOf(leased, controller))),
+    ...(seen.nextCheckAt === null ? [beginLooks({ sql: `id = :id`, args: { id } }, now)] : []),
   ];
 }
 

@@ -133,7 +133,7 @@ export function decide(
       // A did:pkh says whose it is; any other DID is a label.
       if (!receipt.isRightful && didNames(one.did, chainId, receipt.controller) === 'another')
         return fail('did_not_yours');
-      const seen = seenOf(one, receipt, alias, tip, now);
+      const seen = { ...seenOf(one, receipt, alias, tip, now), chainId };
       if (seen.proofKey === null && isRefuted(receipt, seen)) return fail('proof_invalid');
       const statements = isNews(one, seen)
         ? confirmRegistration(one, seen, now)
@@ -166,7 +166,7 @@ function seenOf(
   alias: AliasCheck,
   { askedAt, head, final, isKeyFinal }: JudgedTip,
   now: number,
-): SeenRegistration {
+): Omit<SeenRegistration, 'chainId'> {
   const { controller, keys, isSeveral, block, blockHash } = claim;
   const kept = keptProof(one, claim);
   const isLate = kept === null ? claim.isLate : one.isLate;

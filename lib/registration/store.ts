@@ -25,6 +25,8 @@ export interface RegistrationClaim {
 /** A stored claim with what the chain said about it; times are milliseconds. */
 export interface Registration extends RegistrationClaim {
   readonly id: number;
+  /** The app that its events belong to. */
+  readonly app: string;
   readonly status: RegistrationStatus;
   readonly failure: string | null;
   /** Why it lost its handle, which leaves DID and credential; null while it has not. */
@@ -147,6 +149,7 @@ export function leaseDueRegistrations(now: number, leaseMs: number, limit: numbe
 export function toRegistration(row: Row): Registration {
   return {
     id: Number(row['id']),
+    app: String(row['app']),
     identifier: String(row['identifier']),
     channel: String(row['channel']),
     did: String(row['did']),

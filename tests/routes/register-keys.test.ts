@@ -1,32 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { type Address, Base64 } from 'ox';
 import { KEYS_STALE_MS } from '../../lib/registration/look-notes.ts';
-import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
-import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
-import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { testClock } from '../support/clock.ts';
 import { type Forwarder, startForwarder, type Trouble } from '../support/forwarder.ts';
-import { registerData, startTestChain, type TestChain } from '../support/onchain.ts';
-import { createPasskey, type Passkey } from '../support/passkey.ts';
+import { createKeyOwners, type Device, newDevice } from '../support/key-owners.ts';
+import { startTestChain, type TestChain } from '../support/onchain.ts';
+import { createPasskey } from '../support/passkey.ts';
 import { answerWith } from '../support/relay-world.ts';
-import { addKey, callAs, createSecond, removeKey } from '../support/second-account.ts';
-import { APPS_VARS, appRequest, authorize, exchange, signFor } from '../support/sign-ups.ts';
+import { addKey, createSecond, removeKey } from '../support/second-account.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // Accounts whose keys come and go, and the apps that their people sign in to.
 
-const REGISTRAR_DID = 'did:web:registrar.example';
-/** Longer than the pause between two looks at a registration. */
-const PAUSE = 30_000;
-
 let chain: TestChain;
-let contracts: Deployment;
+let people: Awaited<ReturnType<typeof createKeyOwners>>;
 let node: Forwarder;
 let witness: Forwarder;
 let t: TestVault;
 beforeAll(async () => {
   chain = await startTestChain({ startsAt: testClock().now() });
-  contracts = await deployContracts(chain.rpc);
+  people = await createKeyOwners(chain, () => t);
 });
 afterAll(() => chain.stop());
 beforeEach(async () => {
@@ -40,81 +32,16 @@ afterEach(async () => {
   await witness.stop();
 });
 
-const start = (vars: Record<string, string> = {}) =>
-  startVault({
-    ...chain.vars,
-    ...APPS_VARS,
-    RPC_URL: node.url,
-    HYPERAUTH_FACTORY_ADDRESS: contracts.accountFactory,
-    ACCOUNT_FACTORY_2_ADDRESS: contracts.accountFactory2,
-    ACCOUNT_HELPER_ADDRESS: contracts.accountHelper,
-    REGISTRAR_DID,
-    REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-    MAX_REGISTRATIONS_PER_IP: '1000',
-    ...vars,
-  });
-
-let devices = 0;
-const newDevice = () => ({
-  passkey: createPasskey(),
-  credentialId: Base64.fromBytes(new TextEncoder().encode(`key ${++devices}`.padEnd(16, '.')), {
-    url: true,
-    pad: false,
-  }),
-});
-type Device = ReturnType<typeof newDevice>;
-
-interface Owner extends Device {
-  readonly account: Address.Address;
-  readonly did: string;
-  readonly email: string;
-}
-
-/** Somebody with an account of the second kind, whose DID and address are registered, final and proven. */
-async function newOwner(): Promise<Owner> {
-  const first = newDevice();
-  const account = await createSecond(chain.rpc, contracts, first.passkey.key);
-  const did = `did:pkh:eip155:84532:${account}`;
-  const email = `owner${devices}@example.com`;
-  const txHash = await callAs(chain.rpc, account, chain.registry, registerData({ did }));
-  await t.call('POST /api/verify/send', { identifier: email, channel: 'email' });
-  const checked = await t.call('POST /api/verify/check', {
-    ...{ identifier: email, channel: 'email', code: t.codeFor(email) },
-  });
-  const { attestation } = checked.body;
-  const request = { credentialId: first.credentialId, identifier: email, channel: 'email', did, attestation };
-  const vault = { registrar: REGISTRAR_DID, chainId: 84532, didRegistry: chain.registry };
-  const named = { ...request, smartAccount: account };
-  const proof = proveRegistration(first.passkey, vault, named, { now: t.clock.now() });
-  expect((await t.call('POST /api/dids', { ...request, txHash, ...proof })).status).toBe(200);
-  await look();
-  return { ...first, account, did, email };
-}
-
-async function look(): Promise<void> {
-  await t.clock.advance(PAUSE);
-  await t.work();
-}
+const start = (vars: Record<string, string> = {}) => startVault({ ...people.vars, RPC_URL: node.url, ...vars });
+const newOwner = () => people.newOwner();
+const look = () => people.look();
+const signedIn: typeof people.signedIn = (...given) => people.signedIn(...given);
 
 /** The vault looks at the keys of an account that somebody looked up, if it did so long ago. */
 async function lookAtKeys({ credentialId }: Device): Promise<void> {
   await t.clock.advance(KEYS_STALE_MS);
   await t.call('GET /api/dids/lookup', { credentialId });
   for (let i = 0; i < 3; i++) await look();
-}
-
-/** Who it was for the app, or the refusal. */
-async function signedIn(device: Device, account?: string, by: Passkey = device.passkey) {
-  const request = appRequest();
-  const { credentialId } = device;
-  const evidence = {
-    credentialId,
-    ...(account ? { smartAccount: account } : {}),
-    ...(await signFor(t, { passkey: by }, request)),
-  };
-  const { status, body } = await authorize(t, request, evidence);
-  if (status !== 200) return [body.error, body.reason].filter(Boolean).join(' ');
-  return (await exchange(t, request, body.code)).body;
 }
 
 describe('a key that the account got later', () => {
@@ -159,7 +86,7 @@ describe('a key that the account got later', () => {
 
   test('404 not_found: an account of which the vault knows no DID; a key of two accounts signs in where it says', async () => {
     const [one, other, phone] = [await newOwner(), await newOwner(), newDevice()];
-    const bare = await createSecond(chain.rpc, contracts, phone.passkey.key);
+    const bare = await createSecond(chain.rpc, people.contracts, phone.passkey.key);
     expect(await signedIn(phone, bare)).toBe('not_found');
     for (const { account } of [one, other]) await addKey(chain.rpc, account, phone.passkey.key);
     expect(await signedIn(phone, one.account)).toMatchObject({ did: one.did });

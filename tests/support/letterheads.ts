@@ -37,12 +37,23 @@ export const NOTICES: Readonly<Record<string, CodeNotice>> = {
     }),
   ),
   ...Object.fromEntries(
+    (['signin', 'registration'] as const).map((by) => {
+      const passkey = { by, account: ACCOUNT, at: news.readyAt, link: 'https://vault.example.com/account' };
+      return [`new passkey ${by}`, { passkey, lifetimeSeconds: 0 } as const];
+    }),
+  ),
+  ...Object.fromEntries(
     ['finished', 'vetoed', 'cancelled', 'lapsed', 'failed', 'upgraded', 'stalled'].map((status) => [
       status,
       { recovery: { ...news, kind: 'ended', status }, lifetimeSeconds: 0 } as const,
     ]),
   ),
 };
+
+/** Whether a message is never sent to a number. */
+export function isMailAlone({ recovery, passkey }: CodeNotice): boolean {
+  return recovery !== undefined || passkey !== undefined;
+}
 
 /** The ids of the words that mails and text messages use. */
 export async function usedIds(): Promise<ReadonlySet<string>> {
@@ -56,9 +67,9 @@ export async function usedIds(): Promise<ReadonlySet<string>> {
   });
   for (const notice of Object.values(NOTICES)) {
     codeMessage(notice, { ...head, words });
-    if (notice.recovery === undefined) smsText(notice, { ...head, words });
-    if (notice.recovery === undefined)
-      smsText(notice, { ...head, words, brand: { ...head.brand, name: '茶'.repeat(40) } });
+    if (isMailAlone(notice)) continue;
+    smsText(notice, { ...head, words });
+    smsText(notice, { ...head, words, brand: { ...head.brand, name: '茶'.repeat(40) } });
   }
   return used;
 }

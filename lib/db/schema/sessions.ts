@@ -82,11 +82,31 @@ export const SESSIONS_TABLES: readonly string[] = [
   `CREATE INDEX signins_by_time ON signins (at)`,
   `CREATE INDEX signins_refused ON signins (at) WHERE reason IS NOT NULL`,
   `CREATE INDEX authorization_codes_by_end ON authorization_codes (kept_until)`,
-  // The last signature counter of a key, where its authenticator counts.
-  `CREATE TABLE sign_counts (
+  // The keys that were seen at work for an account, and the last signature counter of each whose authenticator counts.
+  `CREATE TABLE known_keys (
     account TEXT NOT NULL,
     key TEXT NOT NULL,
-    count INTEGER NOT NULL,
+    count INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account, key)
   ) STRICT, WITHOUT ROWID`,
+  // Who hears of a passkey that is new to an account, by mail.
+  `CREATE TABLE passkey_notices (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    did TEXT NOT NULL,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    by TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    app TEXT NOT NULL,
+    language TEXT,
+    at INTEGER NOT NULL,
+    due_at INTEGER,
+    tries INTEGER NOT NULL DEFAULT 0,
+    sent_at INTEGER,
+    UNIQUE (account, key, identifier)
+  ) STRICT`,
+  `CREATE INDEX passkey_notices_due ON passkey_notices (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX passkey_notices_by_identifier ON passkey_notices (identifier, at)`,
+  `CREATE INDEX passkey_notices_by_did ON passkey_notices (did)`,
+  `CREATE INDEX passkey_notices_by_time ON passkey_notices (at)`,
 ];

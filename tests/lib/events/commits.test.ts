@@ -232,6 +232,7 @@ describe('registrations', () => {
     return toRegistration(taken?.rows[0] ?? {});
   };
   const seenOn = {
+    chainId: 84532,
     controller: '0xc',
     controllerKey: '0xkey',
     accountKeys: null,
@@ -584,6 +585,7 @@ test('every event of the catalogue was told above, but those of webhooks, of lim
     'signin.counter_back',
     'signin.succeeded',
     'signin.refused',
+    'passkey.first_used',
     'person.shown',
     'person.exported',
     'person.erased',

@@ -12,6 +12,7 @@ const NO_ALIAS = { ...UNALIASED, isFinal: false };
 
 const REGISTRATION: Registration = {
   id: 1,
+  app: 'default',
   identifier: 'email:maya@example.com',
   channel: 'email',
   did: 'did:key:zmaya',
