@@ -223,7 +223,7 @@ function accountsOf({ account_kinds: kinds }: Overview): Part {
   return { name, state: 'good', word: 'offered', details: kinds.map((kind) => KINDS[kind] ?? `kind ${kind}`) };
 }
 
-const KINDS: Readonly<Record<number, string>> = { 1: 'First kind: one key.', 2: 'Second kind: several keys.' };
+const KINDS: Readonly<Record<number, string>> = { 1: 'With one passkey.', 2: 'With several passkeys, and recovery.' };
 
 const UNKNOWN = 'The database does not answer.';
 

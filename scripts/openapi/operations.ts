@@ -155,7 +155,13 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /.well-known/webauthn': ['getRelatedOrigins', 'What browsers read for related origin requests of WebAuthn.'],
   'GET /healthz': ['isAlive', 'For the supervisor of the process. Asks nothing else.'],
   'GET /readyz': ['isReady', 'For a load balancer. 503 while the database is away or the vault stops.'],
-  'POST /v1/console/token': ['issueStreamToken', 'A UCAN for the live stream of one app, of one channel or of all.'],
+  'GET /v1/console/settings': ['listSettings', 'Each with its default. Of a URL that may hold a key only the origin.'],
+  'GET /v1/console/refusals': ['listRefusals', 'Each with the meaning of its word. Nothing in it names who asked.'],
+  'GET /v1/console/keys': ['listKeys', 'No private key, and no token: a token is named by its CID.'],
+  'POST /v1/console/token': [
+    'issueStreamToken',
+    'A UCAN for the live stream of one app or, by `*`, of all, and of the channels that are named.',
+  ],
   'POST /v1/console/revoke': [
     'revokeToken',
     'The token of this CID, or every token whose chain contains this delegation. Its streams end within a second.',
@@ -202,7 +208,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /v1/console/doctor/send': ['sendTestMessage', 'To an address or number of your own.'],
   'GET /v1/console/events': [
     'streamEvents',
-    'Server-sent events of an app, from `last_event_id` on. A token of `POST /v1/console/token`, as a bearer or in the query.',
+    'Server-sent events of an app or, by `*`, of all, from `last_event_id` on. A token of `POST /v1/console/token`, as a bearer or in the query.',
   ],
   'GET /metrics': ['getMetrics', 'Text 0.0.4, or OpenMetrics 1.0 by `Accept`.'],
   'GET /v1/console/webhooks': ['listWebhooks', ONE_PAGE],

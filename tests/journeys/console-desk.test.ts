@@ -47,7 +47,7 @@ if (chromium) {
       expect(saved).toMatchObject({ format: 'vault-person-1', identifiers: ['handle:person1'] });
 
       await c.page.click('#person-erase');
-      await c.says('#confirm-text', /^person1: .*cannot be undone\.$/);
+      await c.says('#confirm-text', /^What is stored of person1, in rows: .*cannot be undone\.$/);
       await c.page.keyboard.press('Enter');
       await c.says('#person-answer', /Nothing was changed/);
       expect(await t.rows(`SELECT 1 FROM registrations WHERE identifier = 'handle:person1'`)).toHaveLength(1);
@@ -62,6 +62,22 @@ if (chromium) {
         { type: 'person.erased', operator: 'ada' },
       ]);
       await c.page.keyboard.press('Escape');
+    });
+
+    test('a person without a registration is erased where the look-up finds none', async () => {
+      await t.rows(`INSERT INTO sessions (identifier, did, ip, created_at, expires_at)
+        VALUES ('handle:carol', 'did:key:z3', '10.0.0.1', 1, 2)`);
+      await c.page.waitForFunction(() => document.querySelector('dialog[open]') === null);
+      await c.lookUp('identifier', 'car');
+      await c.says('#view-registrations .empty', /Only the whole value is found/);
+      await c.page.click('#person-erase');
+      await c.says('#person-answer', /^Nothing is stored of this person\.$/);
+      await c.lookUp('identifier', 'carol');
+      await c.page.click('#person-erase');
+      await c.says('#confirm-text', /^What is stored of carol, in rows: 1 removed, 0 kept/);
+      await c.page.click('dialog.confirm .danger');
+      await c.says('#person-answer', /Erased\. The audit channel has a record\./);
+      expect(await t.rows('SELECT 1 FROM sessions')).toEqual([]);
     });
 
     test('an invite is made, shown once, and revoked', async () => {

@@ -78,6 +78,8 @@ export async function startVault(
     port: 0,
     hostname: '127.0.0.1',
     development: false,
+    // Bun's 10 seconds would end a request that a starved machine is long in answering.
+    idleTimeout: 0,
     fetch: async (request, server) => {
       const response = await (vault as Vault).fetch(request, { peer: server.requestIP(request)?.address });
       await watchOwnAnswer(request.method, request.url, response);

@@ -16,6 +16,8 @@ export interface ListKind<Row> extends FilterKind, TableKind<Row> {
   readonly many: string;
   /** Said where there is no row at all: how to get one. */
   readonly howToFill: string;
+  /** What is offered where a look-up finds no row. */
+  readonly unfound?: (lookUp: LookUp) => readonly Node[];
   /** Called when the view is opened, with what its address says. */
   readonly onOpen?: (place: Place) => void;
 }
@@ -115,7 +117,7 @@ function build<Row>(state: State<Row>, { parts: [search, form], show }: Filters)
   form?.append(make('div', { class: 'spread' }), reload, leave);
   parts.more.addEventListener('click', () => void loadMore(state));
   parts.empty.addEventListener('click', ({ target }) => {
-    if (!(target instanceof HTMLButtonElement)) return;
+    if (!(target instanceof HTMLButtonElement) || target.dataset['part'] !== 'all') return;
     show(new URLSearchParams());
     choose(state, new URLSearchParams());
   });
@@ -188,13 +190,18 @@ function tellEnd<Row>(state: State<Row>): void {
   sayState(count ? `${count.exact ? '' : 'At least '}${NUMBER.format(Math.max(count.count, shown))} ${words}` : '');
   parts.table.element.hidden = shown === 0;
   if (shown === 0 && isEnd) {
-    const all = make('button', { type: 'button' }, 'Show all');
-    sayEmpty(parts, ...(isFiltered ? ['Nothing matches. ', all] : [kind.howToFill]));
+    sayEmpty(parts, ...(isFiltered ? unmatched(state) : [kind.howToFill]));
   }
   parts.more.hidden = isEnd;
   const left = (count?.count ?? 0) - shown;
   if (left > 0) say(parts.more, `${count?.exact ? '' : 'At least '}${NUMBER.format(left)} more`);
   else parts.more.replaceChildren('Look further back than ', wholeMoment(read?.page.searchedTo ?? null));
+}
+
+function unmatched<Row>({ kind, lookUp }: State<Row>): readonly (Node | string)[] {
+  const all = make('button', { type: 'button', 'data-part': 'all' }, 'Show all');
+  if (!lookUp) return ['Nothing matches. ', all];
+  return ['Nothing matches. Only the whole value is found, no part of it. ', all, ...(kind.unfound?.(lookUp) ?? [])];
 }
 
 function sayEmpty<Row>({ frame, empty }: Parts<Row>, ...said: readonly (Node | string)[]): void {

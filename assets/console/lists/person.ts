@@ -5,15 +5,17 @@ import { confirmed } from '../confirm.ts';
 import { make } from '../dom.ts';
 import { formatCount } from '../format.ts';
 import { saveText } from './export.ts';
-import type { Registration } from './rows.ts';
 
-/** What is stored of the person of a registration: saved for them, or erased. `onErased` is called afterwards. */
-export function personPart(api: Api, { id }: Registration, onErased: (said: Node) => void): HTMLElement {
+/** Whom it is about, as the API has it. */
+type Whom = { readonly registration: number } | { readonly identifier: string };
+
+/** What is stored of a person: saved for them, or erased. `onErased` is called afterwards. */
+export function personPart(api: Api, whom: Whom, onErased: (said: Node) => void = () => undefined): HTMLElement {
   const said = make('output', { id: 'person-answer' });
   const keep = make('button', { type: 'button', id: 'person-export' }, 'Export what is stored');
   const erase = make('button', { type: 'button', id: 'person-erase', class: 'danger' }, 'Erase …');
-  keep.addEventListener('click', () => void answerInto(said, () => exportPerson(api, id)));
-  erase.addEventListener('click', () => void answerInto(said, () => erasePerson(api, id, onErased)));
+  keep.addEventListener('click', () => void answerInto(said, () => exportPerson(api, whom)));
+  erase.addEventListener('click', () => void answerInto(said, () => erasePerson(api, whom, onErased)));
   return make(
     'section',
     { class: 'group for-operators' },
@@ -28,34 +30,36 @@ export function personPart(api: Api, { id }: Registration, onErased: (said: Node
   );
 }
 
-async function exportPerson(api: Api, registration: number): Promise<Node> {
+async function exportPerson(api: Api, whom: Whom): Promise<Node> {
   const tables: Record<string, { readonly about: string; readonly rows: readonly unknown[] }> = {};
   let person: object = {};
   for (let after: string | null = ''; after !== null; ) {
-    const asked = { registration, ...(after === '' ? {} : { after }) };
+    const asked = { ...whom, ...(after === '' ? {} : { after }) };
     const { tables: found, next, ...rest } = (await api.post('person/export', asked)) as PersonExported;
     for (const { table, about, rows } of found)
       tables[table] = { about, rows: [...(tables[table]?.rows ?? []), ...rows] };
     person = rest;
     after = next;
   }
-  const name = `person-${registration}.json`;
+  const name = 'registration' in whom ? `person-${whom.registration}.json` : 'person.json';
   saveText(JSON.stringify({ format: 'vault-person-1', ...person, tables }, null, 2), name);
   return make('p', { class: 'done' }, `Saved ${name}, for the person. The audit channel has a record.`);
 }
 
-async function erasePerson(api: Api, registration: number, onErased: (said: Node) => void): Promise<Node> {
-  const plan = (await api.post('person/erase', { registration, dryRun: true })) as PersonErased;
+async function erasePerson(api: Api, whom: Whom, onErased: (said: Node) => void): Promise<Node> {
+  const plan = (await api.post('person/erase', { ...whom, dryRun: true })) as PersonErased;
   const rows = (erasure: string) =>
     formatCount(plan.tables.reduce((sum, one) => sum + (one.erasure === erasure ? one.rows : 0), 0));
+  if (plan.tables.every(({ rows: found }) => found === 0))
+    return make('p', { class: 'note' }, 'Nothing is stored of this person.');
   const waiting = plan.waiting === 0 ? '' : ' Some rows keep an address until a recovery is over: erase again then.';
   const isSure = await confirmed({
     title: 'Erase this person?',
-    text: `${plan.identifiers.map(nameOf).join(', ')}: ${rows('removed')} rows are removed, ${rows('unlinked')} stay without the address, ${rows('stays')} stay. What is on the chain stays, and the passkey still works there.${waiting} This cannot be undone.`,
+    text: `What is stored of ${plan.identifiers.map(nameOf).join(', ')}, in rows: ${rows('removed')} removed, ${rows('unlinked')} kept without the address, ${rows('stays')} kept. What is on the chain stays, and the passkey still works there.${waiting} This cannot be undone.`,
     action: 'Erase the person',
   });
   if (!isSure) return notDone();
-  const { waiting: left } = (await api.post('person/erase', { registration })) as PersonErased;
+  const { waiting: left } = (await api.post('person/erase', whom)) as PersonErased;
   const words = left === 0 ? 'Erased.' : `Erased, but ${formatCount(left)} rows wait for the end of a recovery.`;
   const said = make('p', { class: 'done' }, `${words} The audit channel has a record.`);
   onErased(said);

@@ -43,11 +43,11 @@ export function createRegistrations(api: Api, drawer: Drawer, sayState: (text: s
       drawer.show(Promise.resolve({ title: 'Erased', details: said, json: {} }));
       list.reload();
     };
-    const parts = [personPart(api, detail.registration, erased), undoPart(api, detail.registration, undone)];
+    const parts = [personPart(api, { registration: id }, erased), undoPart(api, detail.registration, undone)];
     const details = make('div', {}, note ?? null, facts, ...parts);
     return { title: `${kindOf(channel)} ${identifier}`, details, json: detail };
   };
-  const list = createList(api, listKind(open), sayState);
+  const list = createList(api, listKind(api, open), sayState);
   return {
     ...list,
     open(to) {
@@ -59,7 +59,7 @@ export function createRegistrations(api: Api, drawer: Drawer, sayState: (text: s
   };
 }
 
-function listKind(open: (id: number) => void): ListKind<Registration> {
+function listKind(api: Api, open: (id: number) => void): ListKind<Registration> {
   return {
     name: 'registrations',
     many: 'registrations',
@@ -76,6 +76,8 @@ function listKind(open: (id: number) => void): ListKind<Registration> {
       ['confirmed', 'Confirmed'],
       ['failed', 'Failed'],
     ],
+    // Of somebody without a registration codes, sessions and counts are stored.
+    unfound: ({ by, value }) => (by === 'identifier' ? [personPart(api, { identifier: value })] : []),
     first: { name: 'identifier', cell: ({ identifier }) => identifier },
     columns: [
       { name: 'state', cell: (one) => stateMark(registrationState(one)) },
