@@ -173,6 +173,30 @@ for (const engine of engines()) {
       expect(row?.['expires_at']).toBe(NOW + 9);
     });
 
+    test.each([
+      ['freed', 'AliasFreed', null],
+      ['registered for another DID', 'AliasRegistered', 'did9'],
+    ] as const)('a settled registration is looked at again once its alias is %s', async (_, kind, object) => {
+      const registered = (block: number) => ({
+        sql: `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, status,
+            registered_at, unseen_since, controller, final)
+          VALUES (:name, 'handle', :did, :did, :alias, :name, '0x', 'confirmed', :now, :now, '0xc', 1)`,
+        args: { name: `${block}`, did: `did${block}`, alias: `alias${block}`, now: NOW },
+      });
+      await db.write(registered(3), registered(4));
+      await read(0, 9);
+      const due = async () => {
+        const sql = 'SELECT did FROM registrations WHERE next_check_at IS NOT NULL';
+        return (await db.read({ sql, args: {} })).map(({ did }) => did);
+      };
+      expect(await due()).toEqual([]);
+      const place = { block: 10, blockHash: hashOf(10), txHash: hashOf(10), logIndex: 0, metadataCid: null };
+      const last = { number: 10, hash: hashOf(10) };
+      const events = [{ ...place, kind, subject: 'alias3', object }];
+      await db.write(...advance({ from: 10, last, events }, 15, NOW, await standing()));
+      expect(await due()).toEqual(['did3']);
+    });
+
     test('everything is cleared in bounded parts, and belongs to nobody meanwhile', async () => {
       const blocks = FOLLOWER_CLEAR_EVENTS / 2 + 10;
       await openSession('old', 3);
