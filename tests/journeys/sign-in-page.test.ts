@@ -16,16 +16,17 @@ import { visitorAt } from '../support/register-page.ts';
 if (chromium) {
   const script = readFileSync(toolPath('oidc-client-ts/dist/browser/oidc-client-ts.min.js'), 'utf8');
   let issuer = '';
+  let home = '';
   const app = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: (request) =>
       new URL(request.url).pathname === '/oidc.js'
         ? new Response(script, { headers: { 'content-type': 'text/javascript' } })
-        : new Response(PAGE(), { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+        : new Response(pageOf(), { headers: { 'content-type': 'text/html; charset=utf-8' } }),
   });
-  const home = `http://localhost:${app.port}`;
-  const PAGE = () => `<!doctype html><title>Tea</title><script src="/oidc.js"></script>
+  home = `http://localhost:${app.port}`;
+  const pageOf = () => `<!doctype html><title>Tea</title><script src="/oidc.js"></script>
     <button id="redirect">Sign in</button> <button id="popup">Sign in by popup</button>
     <script>
     const manager = new oidc.UserManager({ authority: '${issuer}', client_id: 'page', scope: 'openid email',
