@@ -5,8 +5,9 @@ import { readConfig } from '../../../lib/config/config.ts';
 import { SWEEP_ROWS_MAX } from '../../../lib/constants.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { aliasHash } from '../../../lib/identity/did.ts';
-import { type Erasure, erasePerson, planErasure } from '../../../lib/person/erase.ts';
+import { type Erasure, eraseFound, erasePerson, planErasure } from '../../../lib/person/erase.ts';
 import { PERSONAL_TABLES } from '../../../lib/person/read.ts';
+import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
 import { rowsIn, STORED_TABLES, storedPerson, storePerson } from '../../support/person-rows.ts';
 import { VAULT_SECRET } from '../../support/vault.ts';
@@ -60,6 +61,21 @@ for (const engine of engines()) {
         expect(tables(await everything(database))).toEqual(before);
       }
       expect((await rowsIn(database, 'erasures')).map((row) => Number(row['was_registered']))).toEqual([1]);
+    });
+
+    test('of one person twice at once, by each address, takes the rows in one order', async () => {
+      const { ctx } = await opened;
+      // Time stands still: two that wait for each other's row would wait without end.
+      const still = { ...ctx, clock: testClock() };
+      const [one, other] = ['email:dora@example.com', 'email:eve@example.com'];
+      const person = { dids: [], accounts: [], unproven: 0 };
+      const reports = await Promise.all(
+        [
+          [one, other],
+          [other, one],
+        ].map((identifiers) => eraseFound(still, { ...person, identifiers })),
+      );
+      expect(reports.map(({ erased }) => erased)).toEqual([true, true]);
     });
 
     test('goes on until nothing is left, however many rows there are', async () => {
