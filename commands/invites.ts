@@ -31,7 +31,7 @@ export const invitesCreateCommand: Command = {
   usesSettings: true,
   settings: DATABASE_SETTINGS,
   examples: ['vault invites create --uses 5 --expires 30d --config /etc/vault/vault.env'],
-  notes: ['The token is shown once: the vault keeps a digest. Add it to the link of your app to /register as &invite='],
+  notes: ['The token is shown once: the vault keeps a digest. Your app adds it to its link to /authorize as &invite='],
   run: invitesCreate,
 };
 

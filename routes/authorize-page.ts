@@ -2,6 +2,7 @@
 import { VaultError } from '../lib/base/error.ts';
 import type { Clients } from '../lib/clients/client.ts';
 import type { Context } from '../lib/context.ts';
+import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { answerLocation } from '../lib/openid/answer.ts';
 import { HINT_REFUSED, judgeHint } from '../lib/openid/authorize.ts';
 import {
@@ -12,20 +13,19 @@ import {
   type ReturnPlace,
 } from '../lib/openid/judge.ts';
 import { explainFault } from '../lib/openid/refusal.ts';
+import { findFullLimit } from '../lib/registration/capacity.ts';
+import { AuthorizeConfig } from './answers/authorize.ts';
 import { readFormText } from './http/body.ts';
 import { required, textField } from './http/fields.ts';
 import { QUIET_PAGE_HEADERS } from './http/page.ts';
-import type { Reply } from './http/response.ts';
+import { json, type Reply } from './http/response.ts';
 import { get, PLAIN_POST, type Route } from './http/route.ts';
-import { fileReply } from './http/static-file.ts';
+import { file, fileReply } from './http/static-file.ts';
 import { queryOf } from './http/target.ts';
 
 const ASSET = '/authorize/index.html';
-const PAGE = {
-  ...QUIET_PAGE_HEADERS,
-  'content-type': 'text/html; charset=utf-8',
-  'cross-origin-resource-policy': 'same-origin',
-};
+const OWN = { 'cross-origin-resource-policy': 'same-origin' };
+const PAGE = { ...QUIET_PAGE_HEADERS, ...OWN, 'content-type': 'text/html; charset=utf-8' };
 const ANSWERS = {
   200: { media: 'text/html', about: 'The page' },
   303: { media: null, about: 'To the redirect URI, with an error' },
@@ -66,6 +66,34 @@ export const authorizePageRoutes = [
       return { status: 303, headers: { location: `/authorize?${query}` }, body: null };
     },
   },
+
+  file('/authorize/authorize.js', { type: 'text/javascript; charset=utf-8', headers: OWN }),
+  file('/authorize/authorize.css', { type: 'text/css; charset=utf-8', headers: OWN }),
+
+  get('/authorize/config', {
+    summary: 'What the page of sign-ins learns of the vault',
+    answers: { 200: AuthorizeConfig },
+    errors: ['not_found'],
+    limit: 'reads',
+    async handler({ ctx, client }) {
+      demandClients(ctx);
+      const { config } = ctx;
+      const channels = [
+        ...(config.emailProvider === 'none' ? [] : ['email']),
+        ...(config.smsProvider === 'none' ? [] : ['sms']),
+      ];
+      const full = await findFullLimit(ctx, client);
+      return json({
+        issuer: config.baseUrl,
+        rpId: rpIdOf(config),
+        registrar: config.registrarDid,
+        channels,
+        moveHours: config.addressMoveHours,
+        recovers: ctx.guardian !== undefined,
+        full: full ? { error: full.error, retry_after: full.retryAfterSeconds } : null,
+      });
+    },
+  }),
 ] as const satisfies readonly Route[];
 
 async function reply(ctx: Context, request: Request, query: string): Promise<Reply> {

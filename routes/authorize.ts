@@ -1,26 +1,14 @@
-/** What the page of sign-ups asks for: a nonce for the passkey to sign, and the code that goes back to the app. */
+/** What the page of sign-ins asks for: a nonce for the passkey to sign, and the code that goes back to the app. */
 import * as v from 'valibot';
-import { AUTHORIZATION_CODE_MS, issueCode } from '../lib/authorization-codes/authorize.ts';
-import { CODE_CHALLENGE } from '../lib/authorization-codes/challenge.ts';
-import { demandRedirect } from '../lib/authorization-codes/redirects.ts';
-import { badRequest } from '../lib/base/error.ts';
+import { badRequest, VaultError } from '../lib/base/error.ts';
 import type { ProvableChannel } from '../lib/identity/identifier.ts';
 import { assertionOf, parseCredentialId } from '../lib/identity/passkey.ts';
-import { answerRequest, cancelRequest } from '../lib/openid/authorize.ts';
+import { answerRequest, cancelRequest, type PersonsChoice } from '../lib/openid/authorize.ts';
 import { createNonce, NONCE_LIFE_MS } from '../lib/registration/touch.ts';
-import { AuthorizationCode, AuthorizationLocation, FreshNonce } from './answers/authorize.ts';
+import { AddressChoice, AuthorizationLocation, FreshNonce } from './answers/authorize.ts';
 import { Attestation, Proof } from './answers/common.ts';
-import {
-  addressText,
-  appName,
-  credentialIdText,
-  IDENTIFIER_CHARS_MAX,
-  judged,
-  nonceText,
-  patternText,
-  provableChannelName,
-} from './fields.ts';
-import { createReader, optional, required, textField } from './http/fields.ts';
+import { addressText, credentialIdText, IDENTIFIER_CHARS_MAX, judged, nonceText } from './fields.ts';
+import { optional, required } from './http/fields.ts';
 import { json } from './http/response.ts';
 import { post, type Route } from './http/route.ts';
 
@@ -33,7 +21,10 @@ const requestText = v.pipe(
   v.check((text) => text.isWellFormed(), 'Invalid request'),
 );
 
-/** Which address of each channel the person gives the app; null for none. What is absent is the oldest one. */
+/**
+ * Which address of each channel the person gives the app; null for none. What is absent is the oldest one. Without any
+ * of it, the person is asked where there is something to choose.
+ */
 const pickedAddress = v.optional(
   v.nullable(v.pipe(v.string('Invalid identifiers'), v.maxLength(IDENTIFIER_CHARS_MAX))),
 );
@@ -42,26 +33,12 @@ const pickedAddresses = v.pipe(
   v.transform((picked) => picked as Readonly<Partial<Record<ProvableChannel, string | null>>>),
 );
 
-/** The link of an app; parameters that are not here are the page's. */
-const readLink = createReader(
-  {
-    client_id: required(appName),
-    redirect_uri: required(textField('redirect_uri')),
-    code_challenge: required(patternText('code_challenge', CODE_CHALLENGE)),
-    /** `plain` would put the verifier into the link. */
-    code_challenge_method: required(v.literal('S256', 'Invalid code_challenge_method. Must be "S256"')),
-    channel: optional(provableChannelName),
-  },
-  'query parameters',
-);
-
 /** Nonces and codes. */
 export const authorizeRoutes = [
   post('/authorize/code', {
     summary: 'A nonce for a passkey to sign, or a code for an app, for the registration that the evidence shows',
-    answers: { 200: v.union([FreshNonce, AuthorizationLocation, AuthorizationCode]) },
+    answers: { 200: v.union([FreshNonce, AuthorizationLocation, AddressChoice]) },
     errors: [
-      'redirect_not_allowed',
       'proof_invalid',
       'attestation_invalid',
       'attestation_expired',
@@ -92,8 +69,8 @@ export const authorizeRoutes = [
       async handler({ ctx, input, client, spendProxy }) {
         const { request, nonce, proof, attestation, credentialId } = input;
         const { clients } = ctx;
-        const isOpenId = clients !== undefined && /(?:^|&)response_type=/.test(request);
-        if (isOpenId && input.cancelled) return json({ location: await cancelRequest({ ...ctx, clients }, request) });
+        if (!clients) throw new VaultError('not_found');
+        if (input.cancelled) return json({ location: await cancelRequest({ ...ctx, clients }, request) });
         if (credentialId === undefined) throw badRequest('Missing required fields: credentialId');
         if ((proof === undefined) === (attestation === undefined))
           throw badRequest('Expected one of: proof, attestation');
@@ -109,29 +86,18 @@ export const authorizeRoutes = [
               ? { attestation }
               : { assertion: assertionOf(proof), nonce, account: input.smartAccount },
         };
-        if (isOpenId) {
-          const picked = input.identifiers ?? {};
-          return json({ location: await answerRequest({ ...ctx, clients }, { ...shown, picked }) });
-        }
-        const link = linkIn(request);
-        demandRedirect(ctx.config, { clientId: link.client_id, redirectUri: link.redirect_uri });
-        const code = await issueCode(ctx, {
-          ...shown,
-          clientId: link.client_id,
-          redirectUri: link.redirect_uri,
-          codeChallenge: link.code_challenge,
-          channel: link.channel,
-        });
-        return json({ code, iss: ctx.config.baseUrl, expires_in: AUTHORIZATION_CODE_MS / 1000 });
+        const next = await answerRequest({ ...ctx, clients }, { ...shown, picked: input.identifiers });
+        return json('location' in next ? next : choiceReply(next.choice));
       },
     },
   }),
 ] as const satisfies readonly Route[];
 
-/** What the query of the page's address asks for. Throws 400, also for a parameter that is there twice. */
-function linkIn(request: string) {
-  const query = new URLSearchParams(request);
-  const names = [...query.keys()];
-  if (new Set(names).size < names.length) throw badRequest('Invalid request: a parameter is there twice');
-  return readLink(Object.fromEntries(query));
+function choiceReply({ channels, addresses, did, account, key }: PersonsChoice) {
+  const pubKey = { pubKeyX: key.slice(0, 66), pubKeyY: `0x${key.slice(66)}` };
+  return {
+    channels,
+    addresses: addresses.map(({ movesAt, ...one }) => ({ ...one, moves_at: movesAt })),
+    ...{ did, smartAccount: account, ...pubKey },
+  };
 }

@@ -42,7 +42,6 @@ import { openApiRoutes } from './openapi.ts';
 import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
 import { recoveryRoutes } from './recoveries.ts';
-import { registerRoutes } from './register.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { tokenEndpointRoutes } from './token.ts';
@@ -82,7 +81,6 @@ export const ROUTES = [
   ...tokenEndpointRoutes,
   ...userinfoRoutes,
   ...jwksRoutes,
-  ...registerRoutes,
   ...landingRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,

@@ -59,7 +59,7 @@ function describeVault({ config, brandOf }: Context, app: string) {
     links: {
       account: hasAccounts ? '/account' : null,
       pay: hasAccounts ? '/pay' : null,
-      register: config.registerRedirects.length > 0 ? '/register' : null,
+      openid: config.clients === undefined ? null : '/.well-known/openid-configuration',
       // With a listener of its own it is not reached here.
       console: config.adminPort === undefined ? '/console' : null,
       api: '/openapi.json',

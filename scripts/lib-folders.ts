@@ -78,7 +78,7 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
     ],
   },
   'authorization-codes': {
-    about: 'codes that apps exchange for who signed up at `/register`',
+    about: 'codes that apps exchange for who signed in at `/authorize`',
     may: [...GROUND, 'holders', 'registration'],
   },
   openid: {

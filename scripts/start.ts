@@ -53,9 +53,9 @@ const BRANDS_FILE = join(WORLD, 'brands.json');
 
 const VAULT_PORT = 8787;
 const SHOP_PORT = 8090;
-/** The app of docs/tutorial.md. Another one, or several: `REGISTER_REDIRECTS=shop=http://localhost:4000/back npm start`. */
-export const TUTORIAL_APP = 'my-app=http://localhost:3000/back';
-const REDIRECTS = process.env['REGISTER_REDIRECTS'] ?? TUTORIAL_APP;
+/** The app of docs/tutorial.md. Other ones, by a file as docs/openid.md has it: `CLIENTS=clients.json npm start`. */
+export const TUTORIAL_CLIENTS = { 'my-app': { redirect_uris: ['http://localhost:3000/back'] } };
+const CLIENTS_FILE = join(WORLD, 'clients.json');
 
 /** What `npm run dev` watches: what the vault is made of. */
 const SOURCES = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client', 'contracts'];
@@ -100,8 +100,11 @@ async function build(stop: AbortSignal): Promise<void> {
 /** Writes the vault's settings to a file, for commands beside it: `dist/vault limits show --config .world/vault.env`. */
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
   await Bun.write(BRANDS_FILE, JSON.stringify(BRANDS));
-  const apps = new Set([SHOP, ...REDIRECTS.split(',').map((one) => one.split('=')[0])]);
-  const known = { APPS: [...apps].join(','), REGISTER_REDIRECTS: REDIRECTS, BRANDS: BRANDS_FILE };
+  const { CLIENTS } = process.env;
+  const clients: object = CLIENTS ? await Bun.file(CLIENTS).json() : TUTORIAL_CLIENTS;
+  await Bun.write(CLIENTS_FILE, JSON.stringify(clients));
+  const apps = new Set([SHOP, ...Object.keys(clients)]);
+  const known = { APPS: [...apps].join(','), CLIENTS: CLIENTS_FILE, BRANDS: BRANDS_FILE };
   const all = { ...vars, ...known, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
   const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
   await Bun.write(SETTINGS_FILE, lines.join(''));

@@ -15,7 +15,7 @@ export interface Weight {
 /** The pages, where their HTML is, and their words: the largest of the catalogues. */
 const PAGES = [
   { page: '/', html: '/landing/index.html', words: 'landing' },
-  { page: '/register', html: '/authorize/index.html', words: 'authorize' },
+  { page: '/authorize', html: '/authorize/index.html', words: 'authorize' },
   { page: '/account', html: '/account/index.html', words: 'account' },
   { page: '/pay/confirm', html: '/pay/confirm.html', words: 'pay' },
   { page: '/pass', html: '/pass/index.html', words: 'pass' },

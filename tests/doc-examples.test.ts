@@ -99,7 +99,7 @@ describe('README.md', () => {
     );
     const ask = (path: string, init?: RequestInit) =>
       serve?.(new Request(`http://localhost:8787${path}`, init), { requestIP: () => ({ address: '127.0.0.1' }) });
-    for (const path of ['/readyz', '/register', '/account', '/console', '/client.js', '/openapi.json'])
+    for (const path of ['/readyz', '/account', '/console', '/client.js', '/openapi.json'])
       expect([path, (await ask(path))?.status]).toEqual([path, 200]);
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ identifier: 'you@example.com', channel: 'email' });
@@ -326,7 +326,6 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
     'tests/routes/pay-verify.test.ts',
   ],
   'docs/proxies.md': ['tests/support/proxies.ts'],
-  'docs/register.md': ['tests/support/register-page.ts'],
   'docs/tokens.md': ['tests/doc-examples.test.ts'],
   'docs/tutorial.md': ['tests/journeys/tutorial.test.ts'],
   'docs/webhooks.md': ['tests/journeys/webhooks.test.ts'],

@@ -1,4 +1,4 @@
-// What this page asks of the vault besides the client's calls: whether the app may be answered, and its code.
+// What this page asks of the vault besides the client's calls: its settings, and the answer for the app.
 
 import { utf8 } from '../../client/bytes.ts';
 import { pause } from '../../client/vault/call.ts';
@@ -8,11 +8,11 @@ import type { Attestation } from '../../client/vault/wire.ts';
 import { type Hex, toBase64url } from '../../client/wallet/bytes.ts';
 import { accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
-import type { Answer, AppLink } from './link.ts';
+import type { AppLink } from './link.ts';
 
 /** What the vault says of itself to this page. */
 export interface PageConfig {
-  /** The vault's origin, which is the `iss` of its answers. */
+  /** The vault's origin. */
   readonly issuer: string;
   readonly rpId: string;
   readonly registrar: string;
@@ -31,22 +31,45 @@ export type Evidence = { readonly credentialId: string } & (
   | { readonly nonce: string; readonly proof: ProofParts; readonly smartAccount: Hex | undefined }
 );
 
+/** Where the browser goes: the vault has composed it. */
+export interface Answer {
+  readonly location: string;
+}
+
+/** What comes before: the person says which address of each channel the app gets. */
+export interface Choice {
+  readonly channels: readonly ('email' | 'sms')[];
+  /** The oldest first; `moves_at` while another account holds it. */
+  readonly addresses: readonly {
+    readonly identifier: string;
+    readonly channel: 'email' | 'sms';
+    readonly moves_at: string | null;
+  }[];
+  readonly did: string;
+  readonly smartAccount: Hex;
+  /** The passkey's key. */
+  readonly pubKeyX: Hex;
+  readonly pubKeyY: Hex;
+}
+
+/** Which address of each channel the app gets; null for none. */
+export type Picked = Readonly<Partial<Record<'email' | 'sms', string | null>>>;
+
 const ANSWER_MS = 25_000;
 
-/** Reads the settings. Throws `redirect_not_allowed` for an app and a URI that do not belong together. */
-export function readPageConfig({ clientId, redirectUri }: AppLink): Promise<PageConfig> {
-  const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri });
-  return ask(`/register/config?${query}`) as Promise<PageConfig>;
+/** Reads the settings. */
+export function readPageConfig(): Promise<PageConfig> {
+  return ask('/authorize/config') as Promise<PageConfig>;
 }
 
 /** Has one of these passkeys, or one that the person picks, sign for the app's request. */
 export async function signForApp(
   { rpId, registrar }: PageConfig,
-  { clientId, query }: AppLink,
+  link: AppLink,
   ids: readonly string[] = [],
 ): Promise<Evidence> {
-  const { nonce } = (await askForCode(clientId, { request: query, fresh: true })) as { nonce: string };
-  const lines = ['vault/authorize/v2', registrar, toBase64url(await sha256(query)), nonce];
+  const { nonce } = (await askForCode(link, { fresh: true })) as { nonce: string };
+  const lines = ['vault/authorize/v2', registrar, toBase64url(await sha256(link.query)), nonce];
   const assertion = await signWith(rpId, await sha256(lines.join('\n')), ids);
   const { credentialId } = assertion;
   // A passkey that was added later, or by a recovery, registered nothing: it names its account.
@@ -58,35 +81,37 @@ async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Has the vault issue a code. Where the chain does not answer, it is asked again for a while, and while it has not
- * confirmed the registration, for longer.
+ * Has the vault issue a code, or say what there is to choose. Where the chain does not answer, it is asked again for a
+ * while, and while it has not confirmed the registration, for longer, which `onPending` may say.
  */
-export async function requestCode({ clientId, query }: AppLink, evidence: Evidence): Promise<Answer> {
+export async function requestCode(
+  link: AppLink,
+  evidence: Evidence,
+  identifiers: Picked | undefined,
+  onPending: () => void,
+): Promise<Answer | Choice> {
   const until = performance.now() + PENDING_MS;
   for (let tries = 1; ; tries++) {
     try {
-      const answer = (await askForCode(clientId, { request: query, ...evidence })) as Answer;
-      // What else the vault says of the code is not for the address of the app's page.
-      return 'code' in answer ? { code: answer.code } : answer;
+      return (await askForCode(link, { ...evidence, identifiers })) as Answer | Choice;
     } catch (error) {
       const { error: said, retryAfter = 0 } = error as VaultClientError;
       const isPending = said === 'registration_pending' && performance.now() < until;
       if (!isPending && (said !== 'rpc_error' || tries >= TRIES)) throw error;
+      if (isPending) onPending();
       await pause(isPending ? retryAfter * 1000 : PAUSE_MS, undefined);
     }
   }
 }
 
 /** Where Cancel leads; undefined where the vault does not say. */
-export function requestCancel({ clientId, query }: AppLink): Promise<Answer | undefined> {
-  return askForCode(clientId, { request: query, cancelled: true }).catch(() => undefined) as Promise<
-    Answer | undefined
-  >;
+export function requestCancel(link: AppLink): Promise<Answer | undefined> {
+  return askForCode(link, { cancelled: true }).catch(() => undefined) as Promise<Answer | undefined>;
 }
 
-function askForCode(clientId: string, fields: object): Promise<unknown> {
+function askForCode({ clientId, query }: AppLink, fields: object): Promise<unknown> {
   const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
-  return ask('/authorize/code', { method: 'POST', headers, body: JSON.stringify(fields) });
+  return ask('/authorize/code', { method: 'POST', headers, body: JSON.stringify({ request: query, ...fields }) });
 }
 
 /** A node may be a block behind the one that said it was confirmed. */

@@ -1,7 +1,8 @@
-// A window that an app opened.
+// A window that another page opened.
 
-/** A window that another page brings to the front may come under a double click: its first half second takes none. */
+/** A window that its opener brings to the front may come under a double click: its first half second takes none. */
 export function guardPresses(): void {
+  if (!window.opener) return;
   let since = performance.now();
   const renew = () => {
     since = performance.now();

@@ -4,10 +4,10 @@ import type { Account } from '../../client/wallet/account.ts';
 import { keepAccount, run } from '../wallet/memory.ts';
 import type { AppLink } from './link.ts';
 
-const KNOWN = 'vault.register.known';
-const FOR = 'vault.register.for';
-const SHARED = 'vault.register.shared';
-const LED = 'vault.register.led';
+const KNOWN = 'vault.authorize.known';
+const FOR = 'vault.authorize.for';
+const SHARED = 'vault.authorize.shared';
+const LED = 'vault.authorize.led';
 
 /** A sign-up that nobody goes on with is over: a browser may restore the tab days later. */
 const ENDS_MS = 15 * 60_000;
@@ -19,7 +19,7 @@ export function openTabMemory(): Memory {
 
 /** Notes for which link the sign-up in this tab is. */
 export function noteRequest(link: AppLink): void {
-  attempt(() => sessionStorage.setItem(FOR, nameOf(link)));
+  attempt(() => sessionStorage.setItem(FOR, link.query));
 }
 
 /**
@@ -27,17 +27,12 @@ export function noteRequest(link: AppLink): void {
  * shown to an app without its person: only a passkey that has registered nothing yet may serve again.
  */
 export function isSameRequest(link: AppLink, memory: Memory): boolean {
-  if (attempt(() => sessionStorage.getItem(FOR)) === nameOf(link)) return true;
+  if (attempt(() => sessionStorage.getItem(FOR)) === link.query) return true;
   const { identifier, channel, passkey, request } = memory.read() ?? {};
   memory.forget();
   attempt(() => sessionStorage.removeItem(FOR));
-  if (identifier && channel && passkey && !request) memory.write({ identifier, channel, passkey });
+  if (identifier && channel && passkey && !passkey.owner && !request) memory.write({ identifier, channel, passkey });
   return false;
-}
-
-/** All that decides where an answer goes, and what is in it. */
-function nameOf({ clientId, redirectUri, codeChallenge, rawState, channel, isPopup, openId, query }: AppLink): string {
-  return openId ? query : JSON.stringify([clientId, redirectUri, codeChallenge, rawState, channel, isPopup]);
 }
 
 /** Whether somebody has signed in on this device. */

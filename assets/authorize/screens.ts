@@ -15,8 +15,6 @@ export interface StartOptions {
   readonly app: string;
   /** For addresses; none where nobody new can be registered. */
   readonly channels: readonly ('email' | 'sms')[];
-  /** The channel that the app asks for. */
-  readonly wanted: string | undefined;
   /** This device has signed in here before. */
   readonly isKnown: boolean;
   /** What is in the field already. */
@@ -28,13 +26,12 @@ export interface StartOptions {
 
 /** Asks for an address, or a passkey that is there. */
 export function askStart(options: StartOptions): Promise<Address | 'sign-in' | 'forget'> {
-  const { app, channels, isKnown, hint = '', wanted, ...said } = options;
+  const { app, channels, isKnown, hint = '', ...said } = options;
   const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
   say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign_in' });
   say({ 'start-title': isKnown ? 'start.known' : 'start.title' }, { app });
   say({ or: isKnown ? 'start.or_other' : 'start.or' });
-  // The most that any way gives: one sentence is read, three are not.
-  write('start-hint', gives(app, wanted));
+  write('start-hint', gives(app));
   say({ forget: 'start.forget' });
   write('start-notice', said.notice);
   field('shared').checked = isShared();
@@ -64,31 +61,35 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   });
 }
 
-/** What the app asks for by OpenID Connect, on every screen of this visit. */
-export function noteScopes(asked: readonly string[] | undefined): void {
+/** What the app asks for, on every screen of this visit. */
+export function noteScopes(asked: readonly string[]): void {
   scopes = asked;
 }
 
-let scopes: readonly string[] | undefined;
+let scopes: readonly string[] = [];
 
-/** What an app gets of somebody who signs up with an address, or who signs in. */
-function gives(app: string, wanted: string | undefined): string {
-  if (scopes) return gets(app, scopes);
-  const what = wanted === 'address' || wanted === 'email' || wanted === 'sms' ? wanted : 'all';
-  return word('gives', { app, what: word(`gives.${what}`) });
-}
+const GIVES = { email: 'gives.email', phone: 'gives.phone', profile: 'gives.profile' } as const;
 
-const GETS = { email: 'gets.email', phone: 'gets.phone', profile: 'gets.profile' } as const;
-
-/** Each scope in words, and of `openid` alone that there is nothing more. */
-function gets(app: string, asked: readonly string[]): string {
-  const given = Object.entries(GETS).flatMap(([scope, id]) => (asked.includes(scope) ? [word(id)] : []));
+/** What the app gets: each scope in words, with the address where it is known, and of `openid` alone nothing more. */
+function gives(app: string, known?: Address): string {
+  const kind = known?.channel === 'sms' ? 'phone' : known?.channel;
+  const given = Object.entries(GIVES).flatMap(([scope, id]) => {
+    if (!scopes.includes(scope)) return [];
+    return [known && kind === scope ? word(`gives.this_${kind}`, { address: masked(known) }) : word(id)];
+  });
   const what = new Intl.ListFormat(document.documentElement.lang).format(given);
   const sentences = [
-    ...(given.length > 0 ? [word('gets', { app, what })] : []),
-    ...(asked.includes('did') ? [word('gets.did', { app })] : []),
+    ...(given.length > 0 ? [word('gives', { app, what })] : []),
+    ...(scopes.includes('did') ? [word('gives.did', { app })] : []),
   ];
-  return sentences.length > 0 ? sentences.join(' ') : word('gets.nothing', { app });
+  return sentences.length > 0 ? sentences.join(' ') : word('gives.nothing', { app });
+}
+
+/** An address for eyes that look over the person's shoulder: `al…@example.com`, `+49…78`. */
+export function masked({ channel, identifier }: Address): string {
+  if (channel === 'sms') return `${identifier.slice(0, 3)}…${identifier.slice(-2)}`;
+  const at = identifier.lastIndexOf('@');
+  return `${identifier.slice(0, Math.min(2, at - 1))}…${identifier.slice(at)}`;
 }
 
 /** For people who are known here, signing in stands first and has the main button. */
@@ -153,20 +154,18 @@ export interface OwnedOptions {
   readonly app: string;
   readonly moveHours: number;
   readonly recovers: boolean;
-  /** The channel that the app asks for. */
-  readonly wanted: string | undefined;
 }
 
 /** Says that another account has the address, and asks which way the person goes. */
 export function askOwned(options: OwnedOptions): Promise<'go' | 'sign-in' | 'recover' | 'other-address'> {
-  const { address, app, moveHours, recovers, wanted } = options;
+  const { address, app, moveHours, recovers } = options;
   say({ 'owned-title': 'owned.title', 'owned-sign-in': 'start.sign_in', 'owned-recover': 'owned.recover' });
   say(
     { 'owned-words': moveHours === 0 ? 'owned.words_at_once' : 'owned.words' },
     { address, time: hoursText(moveHours) },
   );
   say({ 'owned-go': 'owned.go', 'owned-other': 'code.other' });
-  write('owned-hint', gives(app, wanted));
+  write('owned-hint', gives(app));
   toggle('owned-recover', recovers);
   show('owned');
   return new Promise((resolve) => {
@@ -183,34 +182,31 @@ function hoursText(hours: number): string {
   return new Intl.NumberFormat(spoken(), { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
-/** Says that the address is another account's still, and waits until the person goes on without it. */
-export function askWithout(app: string, movesAt: string): Promise<void> {
-  const time = new Intl.DateTimeFormat(spoken(), { dateStyle: 'full', timeStyle: 'short' }).format(new Date(movesAt));
-  say({ 'done-title': 'without.title', 'done-words': 'without.words', 'done-go': 'without.go' }, { app, time });
-  show('done');
-  return new Promise((resolve) => onPress('done-go', () => resolve()));
-}
-
 /** What the screen of the passkey shows. */
 export interface PasskeyOptions {
   readonly app: string;
   /** The address that is registered. */
-  readonly address: string;
+  readonly address: Address;
   readonly host: string;
   /** A passkey was made before, and only has to sign. */
   readonly isMade: boolean;
+  /** It has an account already, which gets another address. */
+  readonly isAdded?: boolean;
   readonly notice?: string | undefined;
 }
 
 /** Waits for the press that makes the passkey. */
 export function askPasskeyPress(options: PasskeyOptions): Promise<'go' | 'other-address'> {
-  const { app, address, host, isMade, notice } = options;
+  const { app, address, host, isMade, isAdded, notice } = options;
   const kind = isMade ? 'resume_' : '';
-  say({ 'passkey-title': `passkey.${kind}title`, 'passkey-words': `passkey.${kind}words` });
-  say({ 'passkey-for': 'passkey.for' }, { address, app });
+  say({
+    'passkey-title': `passkey.${kind}title`,
+    'passkey-words': isAdded ? 'passkey.add_words' : `passkey.${kind}words`,
+  });
+  say({ 'passkey-for': 'passkey.for' }, { address: address.identifier, app });
   say({ 'passkey-go': `passkey.${kind}go`, 'passkey-what': 'passkey.what' });
   say({ 'passkey-about': 'passkey.about', 'passkey-other': 'code.other' }, { host });
-  write('passkey-hint', gives(app, 'address'));
+  write('passkey-hint', gives(app, address));
   write('passkey-notice', notice);
   show('passkey');
   return new Promise((resolve) => {

@@ -31,8 +31,6 @@ export interface SignUp {
   /** The language of the code's message. */
   readonly language: string;
   readonly onProgress: (at: 'passkey' | 'account') => void;
-  /** The channel that the app asks for. */
-  readonly wanted: string | undefined;
   /** In how many hours an address moves here that another account holds. */
   readonly moveHours: number;
   /** Accounts can be recovered here. */
@@ -42,8 +40,8 @@ export interface SignUp {
 /** A registration that was made here. */
 export interface SignedUp {
   readonly evidence: Evidence;
-  /** When its address moves to it, at the earliest: until then it is another account's. */
-  readonly movesAt: string | undefined;
+  /** The address in its normal form. */
+  readonly identifier: string;
 }
 
 /**
@@ -55,7 +53,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Sign
   const { identifier, channel } = address;
   let notice: string | undefined;
   for (;;) {
-    const press = createPress(signUp, notice);
+    const press = createPress(registrar, signUp, notice);
     const onStep = async (step: RegisterStep) => {
       if (step === 'code') {
         show('loading');
@@ -68,7 +66,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Sign
     const subject = channel === 'email' ? { email: identifier } : { phone: identifier };
     try {
       const made = await register(registrar, { ...subject, askCode, onStep, name: identifier, language, invite });
-      return { evidence: await evidenceOf(registrar, made.credentialId), movesAt: made.movesAt };
+      return { evidence: await evidenceOf(registrar, made.credentialId), identifier: made.identifier };
     } catch (error) {
       const said = refusalOf(error)?.error;
       if (said === 'cancelled') throw new InsteadError('other-address');
@@ -82,11 +80,12 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Sign
  * Waits for the press that a passkey needs. One press is enough for both prompts; after a reload, or a refusal, each
  * goes on by a press of its own.
  */
-function createPress(signUp: SignUp, notice: string | undefined) {
+function createPress({ memory }: Registrar, signUp: SignUp, notice: string | undefined) {
   let isPressed = false;
   return async (step: 'passkey' | 'proof'): Promise<void> => {
     if (isPressed) return;
-    await askPress(signUp, { isMade: step === 'proof', notice });
+    const isAdded = memory.find(signUp.address)?.passkey?.owner !== undefined;
+    await askPress(signUp, { isMade: step === 'proof', isAdded, notice });
     isPressed = true;
   };
 }
@@ -98,7 +97,7 @@ function createPress(signUp: SignUp, notice: string | undefined) {
 async function offerOthers({ call, memory }: Registrar, signUp: SignUp): Promise<void> {
   const { address } = signUp;
   const { sent, passkey } = memory.find(address) ?? {};
-  if (sent || passkey) return;
+  if (sent || (passkey && !passkey.owner)) return;
   const { available, reason } = await call('GET /api/sessions/check', address).catch(() => ({
     available: true,
     reason: undefined,
@@ -112,20 +111,24 @@ async function offerOthers({ call, memory }: Registrar, signUp: SignUp): Promise
 /** Waits for the press on the screen of the passkey. Throws `InsteadError`. */
 export async function askPress(
   { address, app, rpId: host }: SignUp,
-  options: Pick<PasskeyOptions, 'isMade' | 'notice'>,
+  options: Pick<PasskeyOptions, 'isMade' | 'isAdded' | 'notice'>,
 ): Promise<void> {
-  const choice = await askPasskeyPress({ app, address: address.identifier, host, ...options });
+  const choice = await askPasskeyPress({ app, address, host, ...options });
   if (choice !== 'go') throw new InsteadError(choice);
 }
 
 /** The attestation of the request that registered, which the registration's own proof names. */
 async function evidenceOf({ memory, info }: Registrar, credentialId: string): Promise<Evidence> {
-  const { body } = memory.read()?.request ?? {};
+  const { passkey, request } = memory.read() ?? {};
+  const { body } = request ?? {};
   if (!body?.attestation) throw new Error('a registration without its request');
+  const evidence = { credentialId, attestation: body.attestation };
+  // The account was there before.
+  if (passkey?.owner) return evidence;
   const { smartAccount, pubKeyX: x, pubKeyY: y } = body;
   const address = smartAccount?.toLowerCase() as Hex;
   const { contracts } = await info();
   const [kind = 1] = kindsOf({ factory2: contracts.accountFactory2 });
   await keepHere({ credentialId, address, kind, x: x as Hex, y: y as Hex, name: nameOf(address) });
-  return { credentialId, attestation: body.attestation };
+  return evidence;
 }

@@ -5,13 +5,13 @@ import { type WordId, word } from '../words/words.ts';
 export { beginIn, element, fault, field, onCode, onPress, onSubmit, step, toggle, write } from '../wallet/view.ts';
 
 /** The screens of the page; one is shown at a time. */
-const PARTS = ['loading', 'start', 'owned', 'code', 'passkey', 'progress', 'problem', 'done'] as const;
+const PARTS = ['loading', 'start', 'owned', 'code', 'passkey', 'give', 'add', 'progress', 'problem'] as const;
 
 /** A screen. */
 export type Part = (typeof PARTS)[number];
 
 /** The screens that a person can leave for the app; the others leave by themselves. */
-const LEAVABLE: readonly Part[] = ['start', 'owned', 'code', 'passkey', 'problem', 'done'];
+const LEAVABLE: readonly Part[] = ['start', 'owned', 'code', 'passkey', 'give', 'add', 'problem'];
 let isCancelOffered = false;
 
 /** Shows or hides the way back below the screens. */

@@ -46,7 +46,6 @@ export const PROBLEMS: Readonly<Record<string, string>> = {
   'proof_invalid.expires_too_late': 'clock',
   proof_invalid: 'signature',
   link: 'link',
-  request: 'request',
   unexpected: 'unexpected',
 };
 

@@ -56,7 +56,7 @@ export function createInvites(api: Api): Pick<View, 'open' | 'refresh'> {
     void answerInto(said, async () => {
       const { token } = (await api.post('invites', asked)) as InviteCreated;
       await refresh();
-      const words = 'Shown this once. Add it to the link to /register as &invite=';
+      const words = 'Shown this once. The app adds it to its link to /authorize as &invite=';
       return make('div', { class: 'done' }, make('p', {}, words), copyable(token, 'invite'));
     });
   });

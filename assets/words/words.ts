@@ -51,15 +51,18 @@ const WORDS_MS = 5_000;
 
 /**
  * Writes words and brand into the page, by `lang` and `app` of its query; a page whose link names the app otherwise
- * gives it, and perhaps its language. Says whether it got them; never throws.
+ * gives it, and the languages that come before the browser's. Says whether it got them; never throws.
  */
-export async function loadWords(page: string, app?: string, language?: string): Promise<boolean> {
+export async function loadWords(page: string, app?: string, languages?: readonly string[]): Promise<boolean> {
   const given = new URLSearchParams(location.search);
   const named = app ?? given.get('app');
   own.app = named ? { app: named } : {};
-  const query = new URLSearchParams({ lang: language ?? given.get('lang') ?? '', ...own.app });
+  const query = new URLSearchParams({ lang: languages ? '' : (given.get('lang') ?? ''), ...own.app });
+  const headers: HeadersInit = languages?.length
+    ? { 'accept-language': [...languages, ...navigator.languages].join(',') }
+    : {};
   try {
-    const answer = await fetch(`/words/${page}.json?${query}`, { signal: AbortSignal.timeout(WORDS_MS) });
+    const answer = await fetch(`/words/${page}.json?${query}`, { headers, signal: AbortSignal.timeout(WORDS_MS) });
     if (!answer.ok) return false;
     const loaded = (await answer.json()) as Loaded;
     own.words = loaded.words;

@@ -48,8 +48,9 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     }
     const { credentialId, x: pubKeyX, y: pubKeyY } = passkey;
     const kind = accountFactory2 ? 2 : 1;
-    const { address } = await call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal });
-    const did = `did:pkh:eip155:${chainId}:${address}`;
+    const predicted = () => call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal });
+    const { address } = passkey.owner ?? (await predicted());
+    const did = passkey.owner?.did ?? `did:pkh:eip155:${chainId}:${address}`;
     const subject = { identifier: attestation?.identifier ?? identifier, channel };
     const aliasHash = isHandle
       ? (await call('GET /api/aliases/check', { alias: identifier }, { signal })).aliasHash

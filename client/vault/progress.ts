@@ -14,6 +14,14 @@ export interface Subject {
   readonly channel: Channel;
 }
 
+/** A passkey that registers; `owner` is the account that it has already, in place of a new one of its key. */
+export interface RegisteringPasskey {
+  readonly credentialId: string;
+  readonly x: Hex;
+  readonly y: Hex;
+  readonly owner?: { readonly address: Hex; readonly did: string };
+}
+
 /** A registration that was begun, as it is kept until it is confirmed. Times are this device's, in milliseconds. */
 export interface Progress extends Subject {
   /** When its last step was kept. */
@@ -24,7 +32,7 @@ export interface Progress extends Subject {
     | undefined;
   readonly attestation?: Attestation | undefined;
   readonly attestedUntil?: number;
-  readonly passkey?: { readonly credentialId: string; readonly x: Hex; readonly y: Hex } | undefined;
+  readonly passkey?: RegisteringPasskey | undefined;
   /** The idempotency key of a handle's session. */
   readonly session?: string;
   /** The operation that was signed for the chain, when, and the block from which it is looked for. */

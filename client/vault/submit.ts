@@ -38,6 +38,8 @@ export async function submit(
   const ends = either(over.signal, signal);
   const look = () => call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal });
   const found = async () => {
+    // The account of another address was there before: its look-up says nothing of this one.
+    if (progress().passkey?.owner) return undefined;
     const row = await look().catch(() => undefined);
     return row?.did === did && row.txHash ? (row as DidRecord & { readonly txHash: Hex }) : undefined;
   };

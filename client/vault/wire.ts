@@ -56,11 +56,36 @@ export type JoinOpened = { readonly id: string; readonly expiresAt: Time };
 /** Where an account is, or would be. */
 export type PredictedAccount = { readonly address: Address };
 
-/** A code for an app; `iss` goes back to the app with it. */
-export type AuthorizationCode = { readonly code: string; readonly iss: string; readonly expires_in: Seconds };
+/** What the person chooses before there is a code: which address the app gets, or none. */
+export type AddressChoice = {
+  readonly channels: readonly ('email' | 'sms')[];
+  readonly addresses: readonly {
+    readonly identifier: string;
+    readonly channel: 'email' | 'sms';
+    readonly moves_at: Time | null;
+  }[];
+  readonly did: Did;
+  readonly smartAccount: Address;
+  readonly pubKeyX: Hash;
+  readonly pubKeyY: Hash;
+};
 
 /** Where the browser goes, with an answer for the app. */
 export type AuthorizationLocation = { readonly location: string };
+
+/** What the page of sign-ins learns of the vault. */
+export type AuthorizeConfig = {
+  readonly issuer: string;
+  readonly rpId: string;
+  readonly registrar: Did;
+  readonly channels: readonly ('email' | 'sms')[];
+  readonly moveHours: number;
+  readonly recovers: boolean;
+  readonly full: {
+    readonly error: 'ip_limit_reached' | 'relay_limit_reached';
+    readonly retry_after: Seconds | null;
+  } | null;
+};
 
 /** A nonce for a passkey to sign. */
 export type FreshNonce = { readonly nonce: string; readonly expires_in: Seconds };
@@ -752,41 +777,6 @@ export type RecoveryWithdrawn = { readonly ok: true; readonly status: 'submitted
 /** A veto is on its way, or was made. */
 export type VetoSent = { readonly ok: true; readonly status: 'submitted' | 'vetoed'; readonly txHash: Hash | null };
 
-/** Who signed up or in. */
-export type ProvenPerson = {
-  readonly did: Did;
-  readonly smartAccount: Address;
-  readonly identifiers: readonly {
-    readonly identifier: string;
-    readonly channel: Channel;
-    readonly proof: 'attestation' | 'alias';
-    readonly registeredAt: Time;
-  }[];
-  readonly status: 'submitted' | 'confirmed';
-  readonly final: boolean;
-  readonly proven: boolean;
-  readonly proofs: {
-    readonly identifier: 'attestation' | 'alias' | null;
-    readonly controller: 'passkey' | null;
-    readonly did: 'address' | 'moved' | null;
-  };
-  readonly verified_at: string;
-};
-
-/** What the sign-up page learns of the vault. */
-export type RegisterConfig = {
-  readonly issuer: string;
-  readonly rpId: string;
-  readonly registrar: Did;
-  readonly channels: readonly ('email' | 'sms')[];
-  readonly moveHours: number;
-  readonly recovers: boolean;
-  readonly full: {
-    readonly error: 'ip_limit_reached' | 'relay_limit_reached';
-    readonly retry_after: Seconds | null;
-  } | null;
-};
-
 /** Whether a handle may still be registered, and its hash in the registry. */
 export type AliasAvailability = {
   readonly alias: string;
@@ -1349,8 +1339,10 @@ export interface Operations {
             | { readonly email?: string | null | undefined; readonly sms?: string | null | undefined }
             | undefined;
         };
-    answer: FreshNonce | AuthorizationLocation | AuthorizationCode;
+    answer: FreshNonce | AuthorizationLocation | AddressChoice;
   };
+  /** What the page of sign-ins learns of the vault. */
+  'GET /authorize/config': { input: Readonly<Record<never, never>>; answer: AuthorizeConfig };
   /** Exchange a code, once, for an ID token and an access token. */
   'POST /token': { input: Readonly<Record<never, never>>; answer: Tokens };
   /** The claims of an access token. */
@@ -1359,21 +1351,6 @@ export interface Operations {
   'POST /userinfo': { input: Readonly<Record<never, never>>; answer: UserInfo };
   /** The public keys of ID tokens. */
   'GET /jwks': { input: Readonly<Record<never, never>>; answer: Jwks };
-  /** What the sign-up page learns of the vault. */
-  'GET /register/config': {
-    input: { readonly client_id: string; readonly redirect_uri: string };
-    answer: RegisterConfig;
-  };
-  /** Exchange a code, once, for who signed up or in. */
-  'POST /api/register/token': {
-    input: {
-      readonly client_id: string;
-      readonly redirect_uri: string;
-      readonly code: string;
-      readonly code_verifier: string;
-    };
-    answer: ProvenPerson;
-  };
   /** The registrar's DID document. */
   'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };
   /** The metadata of the OpenID Provider. */

@@ -59,16 +59,10 @@ async function askProxy(interview: Interview): Promise<void> {
   await askSetting(interview, 'ADMIN_PORT', { offer: '8790' });
 }
 
-/** `/register` sends people back to what is given here; without a registrar's key there is no `/register`. */
+/** Without a registrar's key nobody signs in to an app. */
 async function askApps(interview: Interview): Promise<void> {
-  const { vars, given } = interview;
-  if (vars['REGISTRAR_PRIVATE_KEY'] === undefined || given['APPS'] !== undefined)
-    return askSetting(interview, 'APPS', { words: 'APPS, such as shop,forum' });
-  await askSetting(interview, 'REGISTER_REDIRECTS', {
-    words: 'REGISTER_REDIRECTS, such as shop=https://shop.example/back',
-  });
-  if (given['REGISTER_REDIRECTS'] !== undefined) return askSetting(interview, 'APPS');
-  const apps = (vars['REGISTER_REDIRECTS'] ?? '').split(',').map((one) => one.split('=')[0]?.trim() ?? '');
-  const known = [...(vars['APPS'] ?? '').split(','), ...apps].filter((app) => app !== '');
-  if (known.length > 0) vars['APPS'] = [...new Set(known)].join(',');
+  await askSetting(interview, 'APPS', { words: 'APPS, such as shop,forum' });
+  const { vars } = interview;
+  if (vars['REGISTRAR_PRIVATE_KEY'] === undefined || vars['APPS'] === undefined) return;
+  await askSetting(interview, 'CLIENTS', { words: 'CLIENTS, such as /etc/vault/clients.json' });
 }

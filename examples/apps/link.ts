@@ -1,6 +1,6 @@
-// An app whose whole sign-up is one link to the vault's /register, and one exchange. A fetch handler: Bun, Deno,
-// Workers and, with an adapter, Node run it. The vault knows it by APPS=tea and
-// REGISTER_REDIRECTS=tea=https://tea.example/back.
+// An app whose whole sign-in is one link to the vault's /authorize, one exchange, and one look. A fetch handler: Bun,
+// Deno, Workers and, with an adapter, Node run it. The vault knows it by APPS=tea and, in the file of CLIENTS,
+// { "tea": { "redirect_uris": ["https://tea.example/back"] } }. Libraries of OpenID Connect do the same: docs/openid.md.
 import { createHash, randomBytes } from 'node:crypto';
 
 const vault = 'https://vault.example.com';
@@ -18,24 +18,25 @@ export default {
 function start(): Response {
   const [state, verifier] = [random(), random()];
   const code_challenge = createHash('sha256').update(verifier).digest('base64url');
-  const query = new URLSearchParams({ ...app, state, code_challenge, code_challenge_method: 'S256' });
-  const link = `${vault}/register?${query}`.replaceAll('&', '&amp;');
-  const cookie = `sign-up=${state}.${verifier}; Path=/back; HttpOnly; Secure; SameSite=Lax; Max-Age=3600`;
-  return page(`<a id="sign-up" href="${link}">Sign up</a>`, cookie);
+  const asked = { response_type: 'code', scope: 'openid email did', state };
+  const query = new URLSearchParams({ ...app, ...asked, code_challenge, code_challenge_method: 'S256' });
+  const link = `${vault}/authorize?${query}`.replaceAll('&', '&amp;');
+  const cookie = `sign-in=${state}.${verifier}; Path=/back; HttpOnly; Secure; SameSite=Lax; Max-Age=3600`;
+  return page(`<a id="sign-in" href="${link}">Sign in</a>`, cookie);
 }
 
-/** The exchange: the code of the address bar for who the person is. Here your app begins its own session. */
+/** The exchange: the code of the address bar for a token, which reads who it is. Here your app begins its own session. */
 async function back(query: URLSearchParams, cookies: string): Promise<Response> {
-  const [, state = '', code_verifier = ''] = /(?:^|; )sign-up=([\w-]+)\.([\w-]+)/.exec(cookies) ?? [];
+  const [, state = '', code_verifier = ''] = /(?:^|; )sign-in=([\w-]+)\.([\w-]+)/.exec(cookies) ?? [];
   if (query.get('state') !== state || query.get('iss') !== vault) return page('This answers no link of ours.');
-  if (query.has('error')) return page('Not signed up. <a href="/">Try again</a>');
-  const answer = await fetch(`${vault}/api/register/token`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ ...app, code: query.get('code'), code_verifier }),
-  });
-  const { did, error } = (await answer.json()) as { did?: string; error?: string };
-  return page(did ? `Welcome, ${did}` : `Not signed up: ${error}`, 'sign-up=; Path=/back; Max-Age=0');
+  if (query.has('error')) return page('Not signed in. <a href="/">Try again</a>');
+  const form = { ...app, grant_type: 'authorization_code', code: query.get('code') ?? '', code_verifier };
+  const exchange = await fetch(`${vault}/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token } = (await exchange.json()) as { access_token?: string };
+  const answer = await fetch(`${vault}/userinfo`, { headers: { Authorization: `Bearer ${access_token}` } });
+  // `sub` is the key of your records: addresses change hands, and other apps know the person by another one.
+  const { sub, did, error } = (await answer.json()) as { sub?: string; did?: string; error?: string };
+  return page(sub ? `Welcome, ${did}` : `Not signed in: ${error}`, 'sign-in=; Path=/back; Max-Age=0');
 }
 
 function random(): string {

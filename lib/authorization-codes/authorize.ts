@@ -1,4 +1,4 @@
-// Authorization codes (RFC 6749 section 4.1) with PKCE (RFC 7636) for apps whose people sign up at `/register`.
+// Authorization codes (RFC 6749 section 4.1) with PKCE (RFC 7636) for apps whose people sign in at `/authorize`.
 import { toBase64url, toHex, utf8 } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { VaultError } from '../base/error.ts';
@@ -10,7 +10,7 @@ import type { Assertion } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import { PROOF_SKEW_MS } from '../registration/proof.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
-import { findAttested, openFreshAttestation, type ShownSignIn } from '../registration/sign-in.ts';
+import { findAttested, openFreshAttestation, type ShownSignIn, type SignIn } from '../registration/sign-in.ts';
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
@@ -43,14 +43,6 @@ export interface AuthorizationRequest extends CodeRequest {
   /** Canonical base64url. */
   readonly credentialId: string;
   readonly evidence: CodeEvidence;
-  /** The app gets identifiers of this channel alone. */
-  readonly channel: ProvableChannel | undefined;
-  /** What a request of OpenID Connect asks for beside these. */
-  readonly openId?: OpenIdAsked;
-}
-
-/** What a code is for by OpenID Connect. */
-export interface OpenIdAsked {
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
   readonly nonce: string | undefined;
@@ -58,29 +50,26 @@ export interface OpenIdAsked {
   readonly picked: Readonly<Partial<Record<ProvableChannel, string | null>>>;
   /** Seconds since the person was last asked, at most. */
   readonly maxAge: number | undefined;
-  /** Throws where the client wants nobody but another person. */
-  readonly admit: (did: string) => Promise<void>;
+  /** Throws where no code is to be issued for who has signed, by this key. */
+  readonly admit: (signIn: SignIn, signer: string) => Promise<void>;
 }
 
 /**
  * Issues a code for the registration that the evidence shows, never for one that the request names. Throws 403
- * `proof_invalid`, those of attestations, 404 `not_found` without such a registration, 409 `registration_pending`
- * for OpenID Connect, 502 `rpc_error`.
+ * `proof_invalid`, those of attestations, 404 `not_found` without such a registration, 409 `registration_pending`,
+ * 502 `rpc_error`.
  */
 export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
   const { config, clock, random, db, metrics } = ctx;
-  const { openId } = request;
   const { signIn, proof, verifiedAt, endsAt, counted, isConfirmed, isSynced } = await show(ctx, request).catch(
     async (error) => {
       await noteRefused(ctx, request, error);
       throw error;
     },
   );
-  if (openId) {
-    // An app would keep a person who never was, should the registration fail.
-    if (!isConfirmed) throw new VaultError('registration_pending', { retryAfterSeconds: PENDING_RETRY_SECONDS });
-    await openId.admit(signIn.did);
-  }
+  // An app would keep a person who never was, should the registration fail.
+  if (!isConfirmed) throw registrationPending();
+  await request.admit(signIn, counted?.key ?? signIn.key);
   const code = toBase64url(random(32));
   const now = clock.now();
   const { clientId, redirectUri, codeChallenge } = request;
@@ -97,11 +86,10 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       app: clientId,
       redirectUri,
       challenge: codeChallenge,
-      channel: request.channel ?? null,
-      scope: openId?.scope ?? null,
-      nonce: openId?.nonce ?? null,
-      request: openId ? digestOf(request.request) : null,
-      picked: openId?.picked ?? {},
+      scope: request.scope,
+      nonce: request.nonce ?? null,
+      request: digestOf(request.request),
+      picked: request.picked,
       amr: isSynced ? 'swk' : 'hwk',
       verifiedAt,
       lifeMs: AUTHORIZATION_CODE_MS,
@@ -113,8 +101,10 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   return code;
 }
 
-/** A block and a little. */
-const PENDING_RETRY_SECONDS = 3;
+/** The chain has not confirmed a registration yet: a block and a little later it may have. */
+export function registrationPending(): VaultError {
+  return new VaultError('registration_pending', { retryAfterSeconds: 3 });
+}
 
 /** The digest under which a secret is stored: both codes and proofs are too random to be guessed. */
 export function digestOf(secret: string): string {
@@ -166,8 +156,7 @@ async function bySignature(
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
-  const { credentialId, clientId: app } = request;
-  const { maxAge } = request.openId ?? {};
+  const { credentialId, clientId: app, maxAge } = request;
   // The attestation says when the code was typed; who asks for less than that has the passkey asked.
   if (maxAge !== undefined && ctx.clock.now() > opened.verifiedAt + maxAge * 1000)
     throw new VaultError('attestation_expired');

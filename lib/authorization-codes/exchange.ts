@@ -21,8 +21,8 @@ export interface TokenRequest {
   readonly code: string;
   /** Undefined where the client does without PKCE. */
   readonly codeVerifier: string | undefined;
-  /** The access token that it gets, of OpenID Connect alone. */
-  readonly grant?: TokenGrant;
+  /** The access token that it gets. */
+  readonly grant: TokenGrant;
 }
 
 /** A code that was exchanged, and who owns it. */
@@ -61,8 +61,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
   // A guess writes nothing.
   const [row] = await db.read(selectCode(exchange.code));
   const code = row && toCode(row);
-  // A code of `/register` is not one of OpenID Connect.
-  if (!code || (code.scope === null) !== (request.grant === undefined)) throw refuse('code');
+  if (!code) throw refuse('code');
   const now = clock.now();
   const fault = faultOf(exchange, code);
   if (fault) {
@@ -70,7 +69,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
     if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code, now));
     throw refuse(fault);
   }
-  const identity = await readIdentity(ctx, code, code.channel);
+  const identity = await readIdentity(ctx, code);
   if (!identity) throw refuse('registration');
   // The write is the check: only one of several exchanges uses the code.
   const [used] = await db.write(useCode(exchange, now, request.grant));

@@ -2,7 +2,6 @@ import { isObject, parseJson } from '../base/json.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { DATABASE_NOW } from '../db/clocks.ts';
 import { type Row, type Statement, textOf } from '../db/database.ts';
-import type { Channel } from '../identity/identifier.ts';
 import { sweepSignIns } from './sign-ins-store.ts';
 
 /** A code to store; digests are hex, times milliseconds. */
@@ -13,13 +12,11 @@ export interface NewAuthorizationCode {
   readonly app: string;
   readonly redirectUri: string;
   readonly challenge: string | null;
-  /** The identifiers of this channel are for the app; null for all. */
-  readonly channel: Channel | null;
-  /** The granted scopes of OpenID Connect, separated by spaces; null for a link of `/register`. */
-  readonly scope: string | null;
+  /** The granted scopes, separated by spaces. */
+  readonly scope: string;
   readonly nonce: string | null;
-  /** The digest of the request, of OpenID Connect alone. */
-  readonly request: string | null;
+  /** The digest of the request. */
+  readonly request: string;
   /** By channel: the address that the person picked, null for none. */
   readonly picked: Readonly<Record<string, string | null>>;
   /** `hwk`, or `swk` of a key that is backed up (RFC 8176). */
@@ -42,22 +39,21 @@ export interface NewAuthorizationCode {
  */
 export function insertCode(code: NewAuthorizationCode): Statement {
   return {
-    sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, channel, credential_id, key, did,
+    sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, credential_id, key, did,
         account, verified_at, expires_at, kept_until, scope, nonce, request, identifiers, amr)
-      VALUES (:proof, :code, :app, :redirect_uri, :challenge, :channel, :credential_id, :key, :did, :account,
+      VALUES (:proof, :code, :app, :redirect_uri, :challenge, :credential_id, :key, :did, :account,
         :verified_at, ${DATABASE_NOW} + :life, :kept_until, :scope, :nonce, :request, :identifiers, :amr)
-      ON CONFLICT (proof) DO UPDATE SET code = excluded.code, channel = excluded.channel, did = excluded.did,
+      ON CONFLICT (proof) DO UPDATE SET code = excluded.code, did = excluded.did,
         account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until,
         identifiers = excluded.identifiers
       WHERE used_at IS NULL AND app = excluded.app AND redirect_uri = excluded.redirect_uri
-        AND challenge IS excluded.challenge AND request IS excluded.request AND key = excluded.key`,
+        AND challenge IS excluded.challenge AND request = excluded.request AND key = excluded.key`,
     args: {
       proof: code.proof,
       code: code.code,
       app: code.app,
       redirect_uri: code.redirectUri,
       challenge: code.challenge,
-      channel: code.channel,
       credential_id: code.credentialId,
       key: code.key,
       did: code.did,
@@ -89,11 +85,11 @@ export interface TokenGrant {
   readonly until: number;
 }
 
-/** Uses a code up, perhaps for a token; `rowsAffected` 1 is the right to its answer, which one exchange gets. */
-export function useCode({ code, app, redirectUri, challenge }: Exchange, now: number, grant?: TokenGrant): Statement {
+/** Uses a code up for a token; `rowsAffected` 1 is the right to its answer, which one exchange gets. */
+export function useCode({ code, app, redirectUri, challenge }: Exchange, now: number, grant: TokenGrant): Statement {
   return {
     sql: `UPDATE authorization_codes SET used_at = :now, token = :token, token_until = :until,
-        kept_until = max(kept_until, coalesce(:until, 0))
+        kept_until = max(kept_until, :until)
       WHERE code = :code AND app = :app AND redirect_uri = :redirect_uri AND challenge IS :challenge
         AND used_at IS NULL AND expires_at > ${DATABASE_NOW}`,
     args: {
@@ -102,8 +98,8 @@ export function useCode({ code, app, redirectUri, challenge }: Exchange, now: nu
       redirect_uri: redirectUri,
       challenge,
       now,
-      token: grant?.token ?? null,
-      until: grant?.until ?? null,
+      token: grant.token,
+      until: grant.until,
     },
   };
 }
@@ -141,10 +137,9 @@ export function toCode(row: Row): IssuedCode {
     app: text('app'),
     redirectUri: text('redirect_uri'),
     challenge: textOf(row, 'challenge'),
-    channel: textOf(row, 'channel') as Channel | null,
-    scope: textOf(row, 'scope'),
+    scope: text('scope'),
     nonce: textOf(row, 'nonce'),
-    request: textOf(row, 'request'),
+    request: text('request'),
     picked: pickedOf(row),
     amr: text('amr'),
     credentialId: text('credential_id'),

@@ -44,12 +44,6 @@ export const REFUSALS = {
     remedy:
       'Use `did:pkh:eip155:<chainId>:<account>` with the account of the key ([which DID](passkey-proof.md#which-did-to-use)).',
   },
-  redirect_not_allowed: {
-    status: 403,
-    hint: 'REGISTER_REDIRECTS of the vault names the apps and their exact redirect URIs: compare each character.',
-    cause: 'App and URI are not in `REGISTER_REDIRECTS`, character by character.',
-    remedy: 'Compare port, slash at the end and query. Operator: `REGISTER_REDIRECTS=<app>=<URI>`, the app in `APPS`.',
-  },
   method_refused: {
     status: 403,
     cause: 'The method is not one that the vault passes on to its bundler.',

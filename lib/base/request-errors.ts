@@ -11,8 +11,7 @@ export const REQUEST_ERRORS = {
   invalid_grant: {
     status: 400,
     cause: 'The code is unknown, used, older than 60 seconds, or of another app, URI or verifier: `reason` says which.',
-    remedy:
-      'Send the person to sign in again. Keep the verifier where the person comes back ([register.md](register.md)).',
+    remedy: 'Send the person to sign in again. Keep the verifier where the person comes back ([openid.md](openid.md)).',
   },
   invalid_client: {
     status: 401,

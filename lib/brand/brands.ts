@@ -9,7 +9,7 @@ import { LOGO_BYTES_MAX, type Logo, readLogo } from './logo.ts';
 /** What people see of a service: on its pages, in its mails and in the dialogs of passkeys. */
 export interface Brand {
   readonly name: string;
-  /** The host of an app's own pages, by `CLIENTS` or `REGISTER_REDIRECTS`; undefined where it has none. */
+  /** The host of an app's own pages, by `CLIENTS`; undefined where it has none. */
   readonly site: string | undefined;
   readonly logo: Logo | undefined;
   /** Undefined for the pages' own colour. */
@@ -25,7 +25,7 @@ export type BrandOf = (app: string) => Brand;
 
 type BrandConfig = Pick<
   Config,
-  'registerRedirects' | 'brandName' | 'brandLogo' | 'brandColor' | 'supportAddress' | 'brands' | 'apps' | 'baseUrl'
+  'brandName' | 'brandLogo' | 'brandColor' | 'supportAddress' | 'brands' | 'apps' | 'baseUrl'
 >;
 
 /**
@@ -46,10 +46,9 @@ export function createBrands(config: BrandConfig, files: OperatorFiles | undefin
     const entries = readBrandsFile(textOf(config.brands, files), config);
     for (const [app, entry] of Object.entries(entries)) own.set(app, withEntry(operators, entry, files));
   }
-  const ofClients = Array.from(clients?.values() ?? [], ({ id, redirectUris }) => ({ app: id, uri: redirectUris[0] }));
-  for (const { app, uri } of [...ofClients, ...config.registerRedirects]) {
-    const brand = own.get(app) ?? operators;
-    if (brand.site === undefined && uri !== undefined) own.set(app, { ...brand, site: new URL(uri).host });
+  for (const { id, redirectUris } of clients?.values() ?? []) {
+    const [uri] = redirectUris;
+    if (uri !== undefined) own.set(id, { ...(own.get(id) ?? operators), site: new URL(uri).host });
   }
   return (app) => own.get(app) ?? operators;
 }

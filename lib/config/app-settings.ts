@@ -1,9 +1,8 @@
 import { count } from './limit-settings.ts';
 import { anyText, apps, unsetOr } from './parsers.ts';
 import { plain } from './setting.ts';
-import { redirects } from './url-parsers.ts';
 
-/** The apps of a vault, and where people who sign up for one go back to. */
+/** The apps of a vault, and how people sign in to them. */
 export const APP_SETTINGS = {
   APPS: plain('names that requests may carry in X-Vault-App', apps, '', { example: 'shop,forum' }),
   CLIENTS: plain(
@@ -16,10 +15,4 @@ export const APP_SETTINGS = {
     needs: 'CLIENTS',
   }),
   SIGNING_KEY_DAYS: count('days after which another key signs ID tokens', 90, 2, 3_650, { needs: 'CLIENTS' }),
-  REGISTER_REDIRECTS: plain(
-    'apps of APPS that people sign up for at /register, each with its exact redirect URI (app=https://…); a comma is %2C',
-    redirects,
-    '',
-    { example: 'shop=https://shop.example/back', requires: 'REGISTRAR_PRIVATE_KEY' },
-  ),
 };

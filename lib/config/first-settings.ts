@@ -52,13 +52,13 @@ export const FIRST_TOPICS = {
   registrar: {
     title: 'Registrar',
     about:
-      'The key of the account that registers people and pays for it. /register needs it. Without one, apps register people themselves.',
+      'The key of the account that registers people and pays for it. Sign-in for apps needs it. Without one, apps register people themselves.',
     names: ['REGISTRAR_PRIVATE_KEY'],
   },
   apps: {
     title: 'Apps',
-    about: 'The apps that people sign up for, and where /register sends them back to.',
-    names: ['APPS', 'REGISTER_REDIRECTS'],
+    about: 'The apps that people sign in to, and the file that says where each gets them back.',
+    names: ['APPS', 'CLIENTS'],
   },
   brand: {
     title: 'Name',

@@ -75,12 +75,6 @@ const registrarHasContracts: Rule = (config) => {
   return missing;
 };
 
-/** Events of a sign-up belong to its app. */
-const redirectsHaveApps: Rule = ({ registerRedirects = [], apps = [] }) =>
-  registerRedirects.some(({ app }) => !apps.includes(app))
-    ? [{ name: 'REGISTER_REDIRECTS', problem: 'names an app that is not in APPS', remedy: 'add it to APPS' }]
-    : [];
-
 /** Only accounts of the second kind have a guardian. */
 const guardianHasFactory: Rule = ({ guardianPrivateKey, accountFactory2Address }) =>
   guardianPrivateKey !== undefined && accountFactory2Address === null
@@ -195,7 +189,6 @@ export const RULES: readonly Rule[] = [
   replicasAgree,
   partsAreThere,
   registrarHasContracts,
-  redirectsHaveApps,
   followerHasRegistry,
   dayHasRoom,
   witnessIsAnother,

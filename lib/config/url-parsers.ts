@@ -49,12 +49,6 @@ export const origin = parsed(
 /** Several origins. */
 export const origins = listOf('https origins (http:// only for localhost and loopback addresses)', parseOrigin);
 
-/** Where an app's people may be sent back to after `/register`. */
-export interface Redirect {
-  readonly app: string;
-  readonly uri: string;
-}
-
 /** What the vault adds to a redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207). */
 const REDIRECT_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
 
@@ -69,15 +63,6 @@ export function isRedirectUri(text: string): boolean {
   if (url?.href !== text || (url.protocol === 'http:' && !isLoopbackHost(url.hostname))) return false;
   return !REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name));
 }
-
-/** Apps with their exact redirect URIs. */
-export const redirects = listOf(
-  `app=https://app.example.com/back (the URI ${REDIRECT_URI_FORM})`,
-  (given): Redirect | undefined => {
-    const [, app = '', uri = ''] = /^([a-z0-9-]{1,64})=(.+)$/.exec(given) ?? [];
-    return isRedirectUri(uri) ? { app, uri } : undefined;
-  },
-);
 
 /** Several origins, also those that Android gives to apps. */
 export const appOrigins = listOf(

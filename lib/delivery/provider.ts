@@ -38,7 +38,7 @@ export interface CheckResult {
 /** What a mail shows of the service that it comes from. */
 export interface MailBrand {
   readonly name: string;
-  /** The host of an app whose people sign up at `/register`; without one that of `BASE_URL`. */
+  /** The host of an app whose people sign in at `/authorize`; without one that of `BASE_URL`. */
   readonly site?: string | undefined;
   /** Where replies go. */
   readonly support: string | undefined;

@@ -17,9 +17,7 @@ export function networkChecks(examined: Examined): readonly DoctorCheck[] {
       ? []
       : [{ name: 'origin', remedy: '', run: () => checkWriters(config) } as const]),
     { name: 'proxies', remedy: '', run: () => checkProxies(examined) },
-    ...(config.registerRedirects.length === 0
-      ? []
-      : [{ name: 'sign-up', remedy: '', run: () => checkSignUp(config) } as const]),
+    ...(config.clients === undefined ? [] : [{ name: 'sign-up', remedy: '', run: () => checkSignUp(config) } as const]),
     ...(config.webhookUrl === undefined
       ? []
       : [
@@ -67,16 +65,16 @@ function checkWriters({ allowedOrigins, appOrigins }: Config): readonly Finding[
 function checkSignUp({ emailProvider, smsProvider, maxRegistrationsPerIp, relayDailyMax }: Config): Finding[] {
   const found: Finding[] = [];
   if (emailProvider === 'none' && smsProvider === 'none')
-    found.push(fail('sign-up', 'nobody gets a code at /register', 'set EMAIL_PROVIDER or SMS_PROVIDER'));
+    found.push(fail('sign-up', 'nobody gets a code at /authorize', 'set EMAIL_PROVIDER or SMS_PROVIDER'));
   if (maxRegistrationsPerIp <= MAX_REGISTRATIONS_PER_IP)
     found.push(
       warn(
         'sign-up',
-        `/register takes ${maxRegistrationsPerIp} new people behind one address, such as an office or a carrier`,
-        'set MAX_REGISTRATIONS_PER_IP to what you expect (docs/register.md)',
+        `/authorize takes ${maxRegistrationsPerIp} new people behind one address, such as an office or a carrier`,
+        'set MAX_REGISTRATIONS_PER_IP to what you expect (docs/openid.md)',
       ),
     );
-  const daily = `/register takes ${relayDailyMax} new people in a day`;
+  const daily = `/authorize takes ${relayDailyMax} new people in a day`;
   return found.length > 0 ? found : [ok('sign-up', daily)];
 }
 

@@ -3,6 +3,7 @@ import { type AuthorizationRequest, issueCode } from '../authorization-codes/aut
 import { badRequest } from '../base/error.ts';
 import type { Clients } from '../clients/client.ts';
 import { answerLocation } from './answer.ts';
+import { type AddressChoice, findChoice, type Picked } from './choice.ts';
 import { subjectOfHint } from './id-token.ts';
 import { judge, type ValidRequest } from './judge.ts';
 import type { SigningContext } from './signing-keys.ts';
@@ -12,14 +13,27 @@ type Ctx = Parameters<typeof issueCode>[0] & SigningContext & SubjectContext & {
 
 /** What the person answers with. */
 export interface PersonsAnswer extends Pick<AuthorizationRequest, 'request' | 'client' | 'credentialId' | 'evidence'> {
-  readonly picked: NonNullable<AuthorizationRequest['openId']>['picked'];
+  /** Undefined where the person was not asked yet. */
+  readonly picked: Picked | undefined;
+}
+
+/** What the page does next: it leads on, or asks which address the app gets. */
+export type NextStep = { readonly location: string } | { readonly choice: PersonsChoice };
+
+/** What there is to choose, and for whom: what another address is registered by. */
+export interface PersonsChoice extends AddressChoice {
+  readonly did: string;
+  /** The account, lower-case, and the key that has signed, 0x and x‖y in hex. */
+  readonly account: string;
+  readonly key: string;
 }
 
 /**
  * Where the browser goes with a code, or with `login_required` where somebody else signed in than `id_token_hint`
- * names. Throws 400 for a request that is not in order, and what `issueCode` throws.
+ * names; or the choice of addresses that comes before. Throws 400 for a request that is not in order, and what
+ * `issueCode` throws.
  */
-export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<string> {
+export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<NextStep> {
   const valid = await demandValid(ctx, answer.request);
   const { client, redirectUri, challenge, scopes, nonce, maxAge, hinted } = valid;
   try {
@@ -28,22 +42,25 @@ export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnsw
       clientId: client.id,
       redirectUri,
       codeChallenge: challenge,
-      channel: undefined,
-      openId: {
-        scope: scopes.join(' '),
-        nonce,
-        picked,
-        maxAge,
-        async admit(did) {
-          if (hinted !== undefined && hinted !== (await subjectOf(ctx, client, did))) throw new AnotherPerson();
-        },
+      scope: scopes.join(' '),
+      nonce,
+      picked: picked ?? {},
+      maxAge,
+      async admit(signIn, key) {
+        const { did, account } = signIn;
+        if (hinted !== undefined && hinted !== (await subjectOf(ctx, client, did))) throw new AnotherPerson();
+        const choice = await findChoice(ctx, valid, signIn, picked);
+        if (choice) throw new ChoiceNeeded({ ...choice, did, account, key });
       },
     });
-    return answerLocation(ctx.config.baseUrl, valid, { code });
+    return { location: answerLocation(ctx.config.baseUrl, valid, { code }) };
   } catch (error) {
+    if (error instanceof ChoiceNeeded) return { choice: error.choice };
     if (!(error instanceof AnotherPerson)) throw error;
     const about = 'another person signed in than id_token_hint names';
-    return answerLocation(ctx.config.baseUrl, valid, { error: 'login_required', error_description: about });
+    return {
+      location: answerLocation(ctx.config.baseUrl, valid, { error: 'login_required', error_description: about }),
+    };
   }
 }
 
@@ -77,6 +94,16 @@ async function demandValid(ctx: Ctx, request: string): Promise<HintedRequest> {
   const hinted = await judgeHint(ctx, judged.valid);
   if (!hinted) throw badRequest(`Invalid request: ${HINT_REFUSED}`);
   return hinted;
+}
+
+class ChoiceNeeded extends Error {
+  override readonly name = 'ChoiceNeeded';
+  readonly choice: PersonsChoice;
+
+  constructor(choice: PersonsChoice) {
+    super('the person chooses an address');
+    this.choice = choice;
+  }
 }
 
 class AnotherPerson extends Error {

@@ -46,7 +46,7 @@ export async function exchangeForTokens(ctx: Ctx, client: Client, form: Paramete
     codeVerifier: form.value('code_verifier'),
     grant: { token: digestOf(accessToken), until: clock.now() + lifeMs },
   });
-  const scope = code.scope ?? '';
+  const { scope } = code;
   const issuedAt = Math.floor(clock.now() / 1000);
   const claims: Claims = {
     iss: config.baseUrl,
@@ -92,11 +92,11 @@ export async function openToken(ctx: Ctx, clients: Clients, authorization: strin
  * `invalid_token` where the person is gone, 502 `rpc_error`.
  */
 export async function readClaims(ctx: Ctx, { code, client }: OpenToken): Promise<Claims> {
-  const identity = await readIdentity(ctx, code, null);
+  const identity = await readIdentity(ctx, code);
   if (!identity) {
     const headers = { 'www-authenticate': `Bearer realm="${ctx.config.baseUrl}", error="invalid_token"` };
     throw new VaultError('invalid_token', { headers });
   }
   const sub = await subjectOf(ctx, client, identity.did);
-  return { sub, ...claimsOf((code.scope ?? '').split(' '), identity, code.picked) };
+  return { sub, ...claimsOf(code.scope.split(' '), identity, code.picked) };
 }

@@ -30,6 +30,13 @@ export function selectOwnedDid(did: string, account: string): Statement {
   return { sql: SELECT_OWNED, args: { did, account } };
 }
 
+/** SQL: whether `shown` waits for its address, which another DID holds, and when that moves, where it is known. */
+export const AWAITED = `CASE WHEN holds = 1 OR lost IS NOT NULL OR waits = ${MAY_TAKE} THEN 0
+    ELSE EXISTS (SELECT 1 FROM registrations AS holder WHERE holder.identifier = shown.identifier
+      AND ${isChallengerOf('shown', 'holder')}) END AS is_waiting,
+  CASE WHEN waits = ${WAITS} THEN (SELECT moves_at FROM challenges WHERE challenges.identifier = shown.identifier
+    AND challenges.did = shown.did AND ended_at IS NULL) END AS moves_at`;
+
 /** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
 const SHOWN = `shown.did, channel, status, final, active, looked_at, controller, strength, proof_key, aliased,
   lost, tx_hash, block_number, registered_at, ${IS_ERASED} AS is_erased,
@@ -37,11 +44,7 @@ const SHOWN = `shown.did, channel, status, final, active, looked_at, controller,
     (SELECT did = shown.did OR (shown.proof IS NOT NULL AND shown.final = 0 AND shown.id > holder.id
         AND NOT ${isSlow('holder')}) FROM registrations AS holder
     WHERE identifier = shown.identifier AND holds = 1) END AS is_own,
-  CASE WHEN holds = 1 OR lost IS NOT NULL OR waits = ${MAY_TAKE} THEN 0
-    ELSE EXISTS (SELECT 1 FROM registrations AS holder WHERE holder.identifier = shown.identifier
-      AND ${isChallengerOf('shown', 'holder')}) END AS is_waiting,
-  CASE WHEN waits = ${WAITS} THEN (SELECT moves_at FROM challenges WHERE challenges.identifier = shown.identifier
-    AND challenges.did = shown.did AND ended_at IS NULL) END AS moves_at`;
+  ${AWAITED}`;
 
 const FOUND = `found.key, ${SHOWN}`;
 

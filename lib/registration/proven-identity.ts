@@ -5,7 +5,6 @@ import { rpcError, VaultError } from '../base/error.ts';
 import { agreed, readCommonHead } from '../chain/witness.ts';
 import type { Row } from '../db/database.ts';
 import { didHash } from '../identity/did.ts';
-import type { Channel } from '../identity/identifier.ts';
 import { coordinatesOf } from '../identity/passkey.ts';
 import type { Platform } from '../platform.ts';
 import type { KeyNotes } from './look-notes.ts';
@@ -32,14 +31,12 @@ type Ctx = Pick<Platform, 'config' | 'db' | 'clock' | 'rpc' | 'witness' | 'log' 
 };
 
 /**
- * What is proven now of a registration, its identifiers of one channel alone where one is given; undefined if it is
- * gone, its credential leads to another DID since, or the DID is its account's no more. Of handles those whose alias
- * leads to the DID on the chain now. Throws 502 `rpc_error`.
+ * What is proven now of a registration; undefined if it is gone, its credential leads to another DID since, or the DID
+ * is its account's no more. Of handles those whose alias leads to the DID on the chain now. Throws 502 `rpc_error`.
  */
 export async function readIdentity(
   ctx: Ctx,
   { credentialId, key, did, account }: SignIn,
-  channel: Channel | null,
 ): Promise<ProvenIdentity | undefined> {
   const isOwn = key !== '';
   const [record, rows] = await Promise.all([
@@ -49,7 +46,7 @@ export async function readIdentity(
         throw error;
       },
     ),
-    ctx.db.read(selectHeldIdentifiers({ did, credentialId: isOwn ? credentialId : null, channel })),
+    ctx.db.read(selectHeldIdentifiers({ did, credentialId: isOwn ? credentialId : null })),
   ]);
   if (record?.did !== did) return undefined;
   const { status, final, proven, proofs } = record;

@@ -1,12 +1,5 @@
 import * as v from 'valibot';
-import { Seconds } from './common.ts';
-
-/** A code for an app; `iss` goes back to the app with it. */
-export const AuthorizationCode = v.object({
-  code: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
-  iss: v.string(),
-  expires_in: Seconds,
-});
+import { Address, about, Did, Hash, Seconds, Time, words } from './common.ts';
 
 /** Where the browser goes, with an answer for the app. */
 export const AuthorizationLocation = v.object({ location: v.string() });
@@ -15,4 +8,40 @@ export const AuthorizationLocation = v.object({ location: v.string() });
 export const FreshNonce = v.object({
   nonce: v.pipe(v.string(), v.regex(/^[\w-]{48}$/)),
   expires_in: Seconds,
+});
+
+/** What the person chooses before there is a code: which address the app gets, or none. */
+export const AddressChoice = v.object({
+  channels: about(v.array(words('email', 'sms')), 'What the app asks for'),
+  addresses: about(
+    v.array(
+      v.object({
+        identifier: v.string(),
+        channel: words('email', 'sms'),
+        moves_at: about(
+          v.nullable(Time),
+          'When it moves to this person, at the earliest, while another account holds it',
+        ),
+      }),
+    ),
+    'Those of the person, the oldest first',
+  ),
+  did: Did,
+  smartAccount: Address,
+  pubKeyX: Hash,
+  pubKeyY: Hash,
+});
+
+/** What the page of sign-ins learns of the vault. */
+export const AuthorizeConfig = v.object({
+  issuer: about(v.string(), "The vault's origin, `iss` of its answers"),
+  rpId: v.string(),
+  registrar: Did,
+  channels: v.array(words('email', 'sms')),
+  moveHours: about(v.number(), 'ADDRESS_MOVE_HOURS'),
+  recovers: about(v.boolean(), 'Whether accounts can be recovered by mail'),
+  full: about(
+    v.nullable(v.object({ error: words('ip_limit_reached', 'relay_limit_reached'), retry_after: v.nullable(Seconds) })),
+    "What refuses new accounts for the caller's network now",
+  ),
 });

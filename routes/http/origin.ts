@@ -44,6 +44,6 @@ function isOwnForm(request: Request, hosts: Hosts): boolean {
  * for pages, and nothing of the authorization endpoint, to which browsers are led (RFC 9700 section 2.6).
  */
 export function isShared(path: string): boolean {
-  if (path === '/register' || path === '/authorize' || path === '/authorize/code') return false;
+  if (path === '/authorize' || path === '/authorize/code') return false;
   return !path.startsWith('/v1/console') || path === '/v1/console/events';
 }

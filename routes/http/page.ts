@@ -1,4 +1,3 @@
-import type { Context } from '../../lib/context.ts';
 import type { Reply } from './response.ts';
 import type { Route } from './route.ts';
 import { queryOf } from './target.ts';
@@ -29,19 +28,15 @@ export const QUIET_PAGE_HEADERS = {
 };
 
 /**
- * A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener, and so is one
- * whose link `mayAnswer` refuses.
+ * A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener.
  */
-export function withOpener<R extends Route>(
-  route: R,
-  mayAnswer: (ctx: Context, query: URLSearchParams) => boolean = () => true,
-): R {
+export function withOpener<R extends Route>(route: R): R {
   return {
     ...route,
     async handle(incoming, limits): Promise<Reply> {
       const reply = await route.handle(incoming, limits);
       const query = new URLSearchParams(queryOf(incoming.request.url));
-      if (query.get('mode') !== 'popup' || !mayAnswer(incoming.ctx, query)) return reply;
+      if (query.get('mode') !== 'popup') return reply;
       return { ...reply, headers: { ...reply.headers, 'cross-origin-opener-policy': 'unsafe-none' } };
     },
   };

@@ -135,13 +135,9 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'POST /authorize/code': [
     'makeAuthorizationCode',
-    'For the page of `/register`. With `fresh: true` a nonce for the passkey to sign; else a code for the app of the link in `request`, by a signature over it or by the attestation of a registration just made.',
+    'For the page of `/authorize`. With `fresh: true` a nonce for the passkey to sign; else where the browser goes with a code for the app of `request`, by a signature over it or by the attestation of a registration just made. Where the person has to choose an address, what there is comes first.',
   ],
-  'GET /register/config': ['getRegisterConfig', 'For the page of `/register`.'],
-  'POST /api/register/token': [
-    'exchangeCode',
-    'For the server of an app: `code` of the redirect, once, with the `code_verifier` of the link (PKCE, RFC 7636). The answer says which DID and which addresses were proven.',
-  ],
+  'GET /authorize/config': ['getAuthorizeConfig', 'For the page of `/authorize`.'],
   'POST /token': [
     'exchangeForTokens',
     'A form (RFC 6749 section 4.1.3), with the secret by Basic or as `client_secret`, or a public client by `client_id` alone. Of `invalid_grant` the `reason` says what is wrong.',

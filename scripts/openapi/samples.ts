@@ -64,6 +64,8 @@ const LINK = String(
   new URLSearchParams({
     client_id: 'tea',
     redirect_uri: 'https://tea.example/back',
+    response_type: 'code',
+    scope: 'openid email',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     code_challenge_method: 'S256',
   }),

@@ -65,7 +65,7 @@ if (chromium) {
     test('what turns while a person waits does so unless they want no motion', async () => {
       const page = await world.own.browser.newPage();
       await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'no-preference' }]);
-      for (const path of ['/register', '/account', '/pay/confirm?mode=redirect']) {
+      for (const path of ['/account', '/pay/confirm?mode=redirect']) {
         await page.goto(world.origin + path);
         const name = await page.$eval('.spinner', (element) => getComputedStyle(element).animationName);
         expect([path, name]).toEqual([path, 'turn']);
@@ -114,7 +114,7 @@ if (chromium) {
     test.each(['en', 'de', 'es', 'fr'])(
       'what the app gets is one sentence, apart from the choice below, %s',
       async (language) => {
-        const { page, screen } = await come(`${world.app.link()}&lang=${language}`);
+        const { page, screen } = await come(world.app.link({ ui_locales: language, scope: 'openid email' }));
         await page.setViewport({ width: 360, height: 700 });
         await screen('start');
         expect(await page.$eval('html', ({ lang }) => lang)).toBe(language);
@@ -138,10 +138,10 @@ if (chromium) {
     );
 
     test('the browser may fill in the address and the code', async () => {
-      const visitor = await come(world.app.link({ channel: 'email', login_hint: 'hint@example.com' }));
+      const visitor = await come(world.app.link({ login_hint: 'hint@example.com' }));
       await visitor.screen('start');
       const fields = () =>
-        visitor.page.$$eval('input:not([type="checkbox"])', (all) =>
+        visitor.page.$$eval(':is(#start, #code) input:not([type="checkbox"])', (all) =>
           all.map(({ type, autocomplete, inputMode, value }) => [type, autocomplete, inputMode, value]),
         );
       expect(await fields()).toEqual([

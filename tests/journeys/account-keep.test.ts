@@ -31,7 +31,7 @@ if (chromium) {
     await press(other.page, 'owned-go');
     await other.typeCode(email);
     await press(other.page, 'passkey-go');
-    await press(other.page, 'done-go');
+    await press(other.page, 'give-go');
     const otherDid = String((await other.arrive()).answer?.['did']);
     await awaitRow('SELECT 1 FROM challenges WHERE did = :did AND judged_at IS NOT NULL', { did: otherDid });
     const { page, ...owner } = await come(`${world.origin}/account`, holder);

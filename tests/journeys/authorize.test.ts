@@ -85,7 +85,7 @@ if (chromium) {
 
     test('a returning person: one touch', async () => {
       const page = await open({ scope: 'openid did' });
-      expect(await visitorAt(page, world.t).screen('start')).toContain('the public address of your account');
+      expect(await visitorAt(page, world.t).screen('start')).toContain('your public account on the network');
       await press(page, 'sign-in');
       const { claims } = await arrive(page);
       expect(claims).toMatchObject({ sub, did: expect.stringMatching(/^did:pkh:/) });

@@ -5,6 +5,7 @@ import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { type } from '../support/account-page.ts';
 import { until } from '../support/console.ts';
+import { clientsFile } from '../support/openid.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -13,6 +14,8 @@ const BACK = 'http://localhost:9/back';
 const LINK = new URLSearchParams({
   client_id: 'tea',
   redirect_uri: BACK,
+  response_type: 'code',
+  scope: 'openid email',
   state: 'any',
   code_challenge: 'x'.repeat(43),
   code_challenge_method: 'S256',
@@ -29,7 +32,7 @@ interface Place {
 const PLACES: readonly Place[] = [
   {
     source: 'assets/authorize/index.html',
-    url: ({ origin }) => `${origin}/register?${LINK}`,
+    url: ({ origin }) => `${origin}/authorize?${LINK}`,
     reach: async (page) => {
       await screen(page, 'start');
       await type(page, 'address', address());
@@ -85,11 +88,14 @@ if (chromium) {
   describe('a code field', () => {
     let world: ShopWorld;
     beforeAll(async () => {
-      world = await startShopWorld({
-        GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
-        APPS: 'tea',
-        REGISTER_REDIRECTS: `tea=${BACK}`,
-      });
+      world = await startShopWorld(
+        {
+          GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
+          APPS: 'tea',
+          CLIENTS: 'clients.json',
+        },
+        clientsFile({ tea: { redirect_uris: [BACK] } }),
+      );
     });
     afterAll(() => world.stop());
     afterEach(() => world.leave());

@@ -44,7 +44,7 @@ if (chromium) {
 
     test('an empty list says how it is filled', async () => {
       await c.view('registrations');
-      await c.says('#view-registrations .empty', /^No registration yet\. .*\/register/);
+      await c.says('#view-registrations .empty', /^No registration yet\. .*\/authorize/);
       await c.view('sessions');
       await c.says('#view-sessions .empty', /^No session yet\./);
       await writePeople(t.database, ROWS);

@@ -7,7 +7,8 @@ import { testClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { answer, CLIENTS, clientsFile, OPENID_VARS, SECRETS } from '../support/openid.ts';
 import { outputUntil } from '../support/output.ts';
-import { originOf, registerNewcomer } from '../support/sign-ups.ts';
+import { registerNewcomer } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // The app of docs/openid-apps.md, as it stands there, on Node. Its origin is known before the vault that it signs in at.

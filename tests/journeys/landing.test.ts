@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
-import { OFFERS_ALL } from '../support/landing.ts';
+import { OFFERS_ALL, OFFERS_HOST } from '../support/landing.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 if (chromium) {
@@ -12,7 +12,7 @@ if (chromium) {
     beforeAll(async () => {
       [own, whole, bare] = await Promise.all([
         startShell(),
-        startVault(OFFERS_ALL),
+        startVault(OFFERS_ALL, OFFERS_HOST),
         startVault({ ADMIN_PORT: '9999' }),
       ]);
     });

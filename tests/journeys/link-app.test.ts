@@ -9,7 +9,7 @@ import { type RegisterWorld, startRegisterWorld, visitorAt } from '../support/re
 const APP = join(import.meta.dir, '../../examples/apps/link.ts');
 
 if (chromium) {
-  describe('examples/apps/link.ts, whose whole sign-up is a link and an exchange', () => {
+  describe('examples/apps/link.ts, whose whole sign-in is a link, an exchange and a look', () => {
     let world: RegisterWorld;
     let app: { fetch(request: Request): Promise<Response> } | undefined;
     const server = Bun.serve({
@@ -19,7 +19,7 @@ if (chromium) {
     });
     const origin = `http://localhost:${server.port}`;
     beforeAll(async () => {
-      world = await startRegisterWorld({ REGISTER_REDIRECTS: `tea=${origin}/back` });
+      world = await startRegisterWorld({}, { tea: { redirect_uris: [`${origin}/back`] } });
       const text = await Bun.file(APP).text();
       const folder = mkdtempSync(join(tmpdir(), 'vault-link-'));
       const own = text.replaceAll('https://vault.example.com', world.origin).replaceAll('https://tea.example', origin);
@@ -44,13 +44,13 @@ if (chromium) {
     test('has no script, no key and one link to the vault', async () => {
       const html = await (await fetch(origin)).text();
       expect(html).not.toContain('<script');
-      expect(html.match(/https?:\/\/[^"]*register\?/g)).toHaveLength(1);
-      expect(html).toContain(`href="${world.origin}/register?`);
+      expect(html.match(/https?:\/\/[^"]*authorize\?/g)).toHaveLength(1);
+      expect(html).toContain(`href="${world.origin}/authorize?`);
     });
 
     test('knows the person who comes back', async () => {
       const visitor = await come();
-      await press(visitor.page, 'sign-up');
+      await press(visitor.page, 'sign-in');
       await visitor.enter('link@example.com');
       await visitor.typeCode('link@example.com');
       await press(visitor.page, 'passkey-go');
@@ -73,10 +73,10 @@ if (chromium) {
 
     test('says so when the person pressed Cancel', async () => {
       const visitor = await come();
-      await press(visitor.page, 'sign-up');
+      await press(visitor.page, 'sign-in');
       await visitor.screen('start');
       await press(visitor.page, 'cancel');
-      await said(visitor.page, 'Not signed up.');
+      await said(visitor.page, 'Not signed in.');
       await visitor.context.close();
     });
   });

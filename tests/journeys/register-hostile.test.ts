@@ -125,24 +125,23 @@ if (chromium) {
       const point = new Uint8Array(spki).slice(-64);
       await addKey(world.chain.rpc, account, { x: point.slice(0, 32), y: point.slice(32) });
       await press(phone.page, 'sign-in');
-      expect(await phone.arrive()).toMatchObject({ answer: { did, identifiers: [{ identifier: email }] } });
+      expect(await phone.arrive()).toMatchObject({ answer: { did, email } });
     });
   });
 
   describe('what is said before a press', () => {
-    test('names all that the app gets, in one sentence', async () => {
+    test('names all that the app gets', async () => {
       const visitor = await come();
       const said = await visitor.screen('start');
       const host = hostOf(world.app);
-      const account = 'and an ID of your account, the same for every app here.';
-      expect(said).toContain(`${host} gets the addresses and names that you register here, ${account}`);
+      expect(said).toContain(`${host} gets your email address.`);
+      expect(said).toContain(`${host} gets your public account on the network, and with it what it pays and holds.`);
       const { answer } = await goThrough(visitor, address());
-      expect(Object.keys(answer ?? {}).sort()).toEqual(
-        ['did', 'final', 'identifiers', 'proofs', 'proven', 'smartAccount', 'status', 'verified_at'].sort(),
-      );
-      const asked = await come(world.app.link({ channel: 'email' }));
-      const emails = `${host} gets the email addresses that you register here, ${account}`;
-      expect(await asked.screen('start')).toContain(emails);
+      const given = ['did', 'account', 'status', 'final', 'proofs', 'email', 'email_verified', 'email_verified_at'];
+      const ofToken = ['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'acr', 'amr', 'at_hash'];
+      expect(Object.keys(answer ?? {}).sort()).toEqual([...given, ...ofToken].sort());
+      const bare = await come(world.app.link({ scope: 'openid' }));
+      expect(await bare.screen('start')).toContain(`${host} gets no address of yours, only an identifier`);
     });
 
     test('the passkey screen names the address and the app, after a reload too, and offers another address', async () => {
@@ -150,7 +149,9 @@ if (chromium) {
       await visitor.enter(email);
       await visitor.typeCode(email);
       for (let i = 0; i < 2; i++) {
-        expect(await visitor.screen('passkey')).toContain(`For ${email}, to continue to ${hostOf(world.app)}.`);
+        const said = await visitor.screen('passkey');
+        expect(said).toContain(`For ${email}, to continue to ${hostOf(world.app)}.`);
+        expect(said).toContain(`gets your email address ${email.slice(0, 2)}…@example.com.`);
         await visitor.page.reload();
       }
       await visitor.screen('passkey');
@@ -162,7 +163,7 @@ if (chromium) {
       const visitor = await come('about:blank');
       await visitor.page.setRequestInterception(true);
       visitor.page.on('request', async (request) => {
-        if (!request.url().includes('/register/config')) return request.continue();
+        if (!request.url().includes('/authorize/config')) return request.continue();
         const config = (await (await fetch(request.url())).json()) as object;
         const full = { error: 'ip_limit_reached', retry_after: 2_500_000 };
         return request.respond({ contentType: 'application/json', body: JSON.stringify({ ...config, full }) });
@@ -192,7 +193,7 @@ if (chromium) {
 
     const kept = async ({ context }: Visitor) => {
       const page = await context.newPage();
-      await page.goto(`${world.origin}/register`);
+      await page.goto(world.app.link());
       const found = await page.evaluate(
         () =>
           new Promise<unknown[]>((resolve) => {
@@ -230,8 +231,12 @@ if (chromium) {
       expect(await kept(visitor)).toEqual([0, 0]);
     });
 
-    test('a press in the first half second of a popup counts for nothing', async () => {
-      const visitor = await come(world.app.link({ mode: 'popup' }));
+    test('a press in the first half second of a window that was opened counts for nothing', async () => {
+      const visitor = await come('about:blank');
+      await visitor.page.evaluateOnNewDocument(() => {
+        Object.defineProperty(window, 'opener', { value: window });
+      });
+      await visitor.page.goto(world.app.link());
       await visitor.screen('start');
       const isTaken = () => {
         window.dispatchEvent(new Event('focus'));

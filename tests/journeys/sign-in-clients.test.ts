@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Candidate, startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import { answer, CLIENTS, clientsFile, OPENID_VARS, SECRETS } from '../support/openid.ts';
-import { originOf, registerNewcomer } from '../support/sign-ups.ts';
+import { registerNewcomer } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 import {
   type AppSettings,

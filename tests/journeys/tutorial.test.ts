@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { type Stack, TUTORIAL_APP } from '../../scripts/start.ts';
+import { type Stack, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { outputUntil } from '../support/output.ts';
 import { awaitSelector, createPasskeys } from '../support/pay.ts';
@@ -96,14 +96,18 @@ if (chromium) {
     test('1. a vault starts', async () => {
       const command = next('sh').trim();
       expect(command).toBe('npm start');
-      expect(DOCUMENT).toContain(`const redirect_uri = '${TUTORIAL_APP.replace('my-app=', '')}'`);
+      const [known = ''] = TUTORIAL_CLIENTS['my-app'].redirect_uris;
+      expect(DOCUMENT).toContain(`const redirect_uri = '${known}'`);
+      const clients = join(world.path, 'own-clients.json');
+      const uri = known.replace('http://localhost:3000', app);
+      writeFileSync(clients, JSON.stringify({ 'my-app': { redirect_uris: [uri] } }));
       const env = {
         PATH: process.env['PATH'] ?? '',
         HOME: world.path,
         WORLD_DIR: world.path,
         npm_config_update_notifier: 'false',
         WORLD_PORTS: 'free',
-        REGISTER_REDIRECTS: TUTORIAL_APP.replace('http://localhost:3000', app),
+        CLIENTS: clients,
       };
       // It installs nothing, as other tests run.
       npm = Bun.spawn([...command.split(' '), '--ignore-scripts'], {

@@ -21,7 +21,14 @@ describe('a vault that is embedded', () => {
     const t = await startVault({}, { assets: undefined });
     const hint =
       'This vault was embedded without its files. Give createVault `assets`, such as packageAssets() of vault/node.';
-    for (const path of ['/register', '/account', '/console', '/client.js', '/openapi.json', '/words/pay.json'])
+    for (const path of [
+      '/authorize/authorize.js',
+      '/account',
+      '/console',
+      '/client.js',
+      '/openapi.json',
+      '/words/pay.json',
+    ])
       expect([path, (await t.call(`GET ${path}`)).body]).toEqual([path, { error: 'not_found', hint }]);
     expect((await t.call('GET /nothing')).body).toEqual({ error: 'not_found' });
     await t.stop();

@@ -1,12 +1,14 @@
 import { afterAll } from 'bun:test';
+import { exchangeCode } from '../../lib/authorization-codes/exchange.ts';
+import { VaultError } from '../../lib/base/error.ts';
 import { testOrders } from '../support/orders/orders.ts';
 import { must, type Pair, type Party, wordOf } from '../support/orders/play.ts';
-import { claimBody, prepareWorld } from '../support/orders/worlds.ts';
+import { claimBody, type Preparing, prepareWorld } from '../support/orders/worlds.ts';
 import { createPeople } from '../support/people.ts';
-import { APPS_VARS, appRequest, queryOf, signFor } from '../support/sign-ups.ts';
+import { APPS_HOST, APPS_VARS, appRequest, authorize, codeIn, queryOf, signFor } from '../support/sign-ups.ts';
 
 /** Somebody with an address and a handle, who has signed in to an app: it has a code. The page asks once more. */
-const { world, made, stop } = await prepareWorld(APPS_VARS, async (place) => {
+const prepare = async (place: Preparing) => {
   const { chain, t } = place;
   const people = createPeople(chain, () => t);
   const who = await people.own('handle');
@@ -18,13 +20,29 @@ const { world, made, stop } = await prepareWorld(APPS_VARS, async (place) => {
   await t.clock.advance(30_000);
   await t.work();
   const request = appRequest();
-  const { client_id, redirect_uri, verifier: code_verifier } = request;
+  const { client_id: clientId, redirect_uri: redirectUri, verifier: codeVerifier } = request;
   const evidence = { credentialId: who.credentialId, ...(await signFor(t, who, request)) };
-  const authorization = { request: queryOf(request), ...evidence };
-  const { code } = (await t.call('POST /authorize/code', authorization)).body;
-  return { did: who.did, authorization, exchange: { client_id, redirect_uri, code, code_verifier } };
-});
+  const code = String((await authorize(t, request, evidence)).body.code);
+  const authorization = { request: queryOf(request), identifiers: {}, ...evidence };
+  return { did: who.did, authorization, exchange: { clientId, redirectUri, code, codeVerifier } };
+};
+const { world, made, stop } = await prepareWorld(APPS_VARS, prepare, undefined, APPS_HOST);
 afterAll(stop);
+
+/** The exchange without the tokens that follow: RSA keys take their time, and are read for nobody else. */
+async function exchange({ ctx }: Party, change = {}) {
+  const grant = { token: freshToken(), until: ctx.clock.now() + 60_000 };
+  try {
+    const { identity } = await exchangeCode(ctx, { ...made.exchange, grant, ...change });
+    return { status: 200, body: identity };
+  } catch (error) {
+    if (!(error instanceof VaultError)) throw error;
+    return { status: 400, body: { error: error.code, reason: error.details.reason } };
+  }
+}
+
+let tokens = 0;
+const freshToken = () => String(++tokens).padStart(64, '0');
 
 /** A code that was used or replaced, and a proof that has made one that was used. */
 const REFUSED = ['invalid_grant', 'proof_invalid'];
@@ -32,13 +50,11 @@ const REFUSED = ['invalid_grant', 'proof_invalid'];
 const pair: Pair = {
   world,
   async play({ act, play, isPaused }) {
-    const exchange = (call: Party['call'], change = {}) =>
-      call('POST /api/register/token', { ...made.exchange, ...change });
-    const asked = ['app', 'app again'].map((who) => act(who, ({ call }) => exchange(call)));
+    const asked = ['app', 'app again'].map((who) => act(who, (party) => exchange(party)));
     // Its answer was lost: the same proof makes another code, while none of it is used.
-    const anew = act('page', async ({ call }) => {
-      const reply = await call('POST /authorize/code', made.authorization);
-      return reply.status === 200 ? exchange(call, { code: reply.body.code }) : reply;
+    const anew = act('page', async (party) => {
+      const reply = await party.call('POST /authorize/code', made.authorization);
+      return reply.status === 200 ? exchange(party, codeIn(reply)) : reply;
     });
     await play();
     const replies = await Promise.all([...asked, anew]);

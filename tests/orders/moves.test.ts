@@ -10,7 +10,7 @@ import { testOrders } from '../support/orders/orders.ts';
 import { must, type Pair, type Party, wordOf } from '../support/orders/play.ts';
 import { claimBody, prepareWorld } from '../support/orders/worlds.ts';
 import { createPeople, type Person } from '../support/people.ts';
-import { nonceFor, originOf } from '../support/sign-ups.ts';
+import { nonceFor, originOf } from '../support/touch.ts';
 
 /** Somebody's address that another has claimed: its wait is over, and a third person has claimed it too. */
 const { world, made, stop } = await prepareWorld({ MAX_VERIFY_SENDS_PER_IP: '100' }, async (place) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { OFFERS_ALL } from '../support/landing.ts';
+import { OFFERS_ALL, OFFERS_HOST } from '../support/landing.ts';
 import { expectQuietPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -44,7 +44,7 @@ describe('GET /', () => {
         links: {
           account: null,
           pay: null,
-          register: null,
+          openid: null,
           console: '/console',
           api: '/openapi.json',
           client: '/client.js',
@@ -56,13 +56,13 @@ describe('GET /', () => {
   });
 
   test('names what the settings offer, and leads nowhere else', async () => {
-    const own = await startVault(OFFERS_ALL);
+    const own = await startVault(OFFERS_ALL, OFFERS_HOST);
     const { body } = await own.call('GET /');
     expect(body.name).toBe('Tea House');
     expect(body.links).toMatchObject({
       account: '/account',
       pay: '/pay',
-      register: '/register',
+      openid: '/.well-known/openid-configuration',
       security: '/.well-known/security.txt',
     });
     for (const path of Object.values(body.links))

@@ -2,13 +2,14 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { smtpMailer } from '../../commands/mail/smtp.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/base/clock.ts';
+import type { OperatorFiles } from '../../lib/base/operator-files.ts';
 import { type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { testClock } from '../support/clock.ts';
 import { OPERATOR } from '../support/events.ts';
 import { createKeyOwners, newDevice, type Owner } from '../support/key-owners.ts';
 import { startTestChain } from '../support/onchain.ts';
 import { addKey } from '../support/second-account.ts';
-import { appRequest, BOOKS } from '../support/sign-ups.ts';
+import { APPS_HOST, appRequest, BOOKS } from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const chain = await startTestChain({ startsAt: testClock().now() });
@@ -16,9 +17,12 @@ afterAll(chain.stop);
 const codeFor = (to: string) => /\b\d{6}\b/.exec(mailsTo(to).at(-1)?.text ?? '')?.[0] ?? '';
 const people = await createKeyOwners(chain, () => t, codeFor);
 
-const operatorFiles = {
-  read: () => new TextEncoder().encode(JSON.stringify({ books: { name: 'Bookshop' } })),
-  list: () => [],
+const operatorFiles: OperatorFiles = {
+  ...APPS_HOST.operatorFiles,
+  read: (path, maxBytes) =>
+    path === '/etc/brands.json'
+      ? new TextEncoder().encode(JSON.stringify({ books: { name: 'Bookshop' } }))
+      : APPS_HOST.operatorFiles.read(path, maxBytes),
 };
 
 let isDown: boolean;

@@ -17,7 +17,8 @@ import {
   tokensFor,
 } from '../support/openid.ts';
 import { createPeople } from '../support/people.ts';
-import { originOf, registerNewcomer } from '../support/sign-ups.ts';
+import { registerNewcomer } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // The attacks of the chapter on OpenID Connect, each refused for its own reason, and what was attacked goes on.

@@ -17,7 +17,7 @@ import {
   SECRETS,
 } from '../support/openid.ts';
 import { createPeople, type Person } from '../support/people.ts';
-import { originOf } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // What the OpenID Foundation's plans "Config OP" and "Basic OP" demand of a provider (static client, `code`,

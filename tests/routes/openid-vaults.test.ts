@@ -17,7 +17,8 @@ import {
   requestOf,
   tokensFor,
 } from '../support/openid.ts';
-import { originOf, registerNewcomer } from '../support/sign-ups.ts';
+import { registerNewcomer } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 // Two vaults on one database behind one name: an app's requests go to either.

@@ -8,7 +8,7 @@ import { type Forwarder, startForwarder, type Trouble } from '../support/forward
 import { createPeople, type Person } from '../support/people.ts';
 import { nextBlockAfter } from '../support/registries.ts';
 import { answerWith } from '../support/relay-world.ts';
-import { APPS_VARS, appRequest, exchange, signIn } from '../support/sign-ups.ts';
+import { APPS_HOST, APPS_VARS, appRequest, exchange, signIn } from '../support/sign-ups.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 // What a sign-in says is asked of the chain then, whatever the vault has recorded.
@@ -24,7 +24,10 @@ let node: Forwarder;
 let witness: Forwarder;
 let t: TestVault;
 const start = async (vars: Record<string, string> = {}) => {
-  t = await startVault({ ...chain.vars, ...APPS_VARS, RPC_URL: node.url, RATE_LIMIT_PROXY_PER_IP: '1000', ...vars });
+  t = await startVault(
+    { ...chain.vars, ...APPS_VARS, RPC_URL: node.url, RATE_LIMIT_PROXY_PER_IP: '1000', ...vars },
+    APPS_HOST,
+  );
 };
 beforeEach(async () => {
   node = startForwarder(chain.url);
@@ -69,11 +72,16 @@ async function signedIn(who: Person) {
   const request = appRequest();
   const code = await signIn(t, who, request);
   const { status, body } = code.status === 200 ? await exchange(t, request, code.body.code) : code;
-  return status === 200 ? body : [status, body.error, body.reason, body.hint].filter(Boolean).join(' ');
+  return status === 200
+    ? body
+    : [status, body.error, body.reason, body.hint ?? body.error_description].filter(Boolean).join(' ');
 }
 
-const identifiersOf = async (who: Person) => (await signedIn(who)).identifiers;
-const aliasOf = ({ identifier }: Person) => [{ identifier, channel: 'handle', proof: 'alias' }];
+/** The handle and the address that the app gets. */
+const namesOf = async (who: Person) => {
+  const { preferred_username, email } = await signedIn(who);
+  return [preferred_username, email];
+};
 
 describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () => {
   test.each([{ FOLLOWER: 'false' }, { FOLLOWER: 'true' }, { INDEXER_URL: 'http://127.0.0.1:1' }])(
@@ -81,14 +89,14 @@ describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () =
     async (setting) => {
       await restart({ ...setting, FINALITY_BLOCKS: '0' });
       const alice = await settled('handle');
-      expect(await identifiersOf(alice)).toMatchObject(aliasOf(alice));
+      expect(await namesOf(alice)).toEqual([alice.identifier, undefined]);
       await people.act(alice, 'freeAlias', aliasHash(alice.identifier));
-      expect(await identifiersOf(alice)).toEqual([]);
+      expect(await namesOf(alice)).toEqual([undefined, undefined]);
       await nextBlockAfter(chain.rpc, BigInt((31 * DAY_MS) / 1000));
       const bob = { ...(await people.own('handle')), identifier: alice.identifier };
       await people.publish(bob);
-      expect(await identifiersOf(alice)).toEqual([]);
-      expect(await signedIn(alice)).toMatchObject({ did: alice.did, proven: true, proofs: { did: 'address' } });
+      expect(await namesOf(alice)).toEqual([undefined, undefined]);
+      expect(await signedIn(alice)).toMatchObject({ did: alice.did, proofs: { did: 'address' } });
     },
   );
 
@@ -100,11 +108,10 @@ describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () =
     });
     expect((await people.claim(email, String(tx_hash), { proof: true })).status).toBe(200);
     await settle();
-    const address = { identifier: 'asked@example.com', channel: 'email', proof: 'attestation' };
     await people.act(alice, 'freeAlias', aliasHash(alice.identifier));
-    expect(await identifiersOf(alice)).toMatchObject([address]);
+    expect(await namesOf(alice)).toEqual([undefined, email.identifier]);
     await people.act(alice, 'claimAlias', aliasHash(alice.identifier), aliasHash('salt'));
-    expect(await identifiersOf(alice)).toMatchObject([...aliasOf(alice), address]);
+    expect(await namesOf(alice)).toEqual([alice.identifier, email.identifier]);
   });
 
   const ALIASES = '0xe7511873';
@@ -134,7 +141,7 @@ describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () =
     const { status, body } = await exchange(t, request, code);
     expect([status, body.error]).toEqual([502, 'rpc_error']);
     node.trouble = undefined;
-    expect((await exchange(t, request, code)).body.identifiers).toMatchObject(aliasOf(alice));
+    expect((await exchange(t, request, code)).body.preferred_username).toBe(alice.identifier);
   });
 
   test('502 rpc_error nodes_disagree: one of two nodes still says that the alias leads there', async () => {
@@ -146,7 +153,7 @@ describe('§3.1 a handle is in a sign-in while its alias leads to the DID', () =
     node.trouble = (forward, _, body) => answerWith(lie, forward, body);
     expect(await signedIn(alice)).toStartWith('502 rpc_error nodes_disagree');
     node.trouble = undefined;
-    expect(await identifiersOf(alice)).toEqual([]);
+    expect(await namesOf(alice)).toEqual([undefined, undefined]);
   });
 });
 
@@ -189,7 +196,7 @@ describe('§3.4 a sign-in answers the DID of the passkey’s own account, and no
     expect((await people.claim(claim, String(tx_hash), { proof: true })).status).toBe(200);
     await settle();
     const account = bob.account.toLowerCase();
-    expect(await signedIn(claim)).toMatchObject({ did: alice.did, smartAccount: account, proofs: { did: 'moved' } });
+    expect(await signedIn(claim)).toMatchObject({ did: alice.did, account, proofs: { did: 'moved' } });
     expect(await signedIn(alice)).toStartWith('403 proof_invalid did');
   });
 });
@@ -197,11 +204,12 @@ describe('§3.4 a sign-in answers the DID of the passkey’s own account, and no
 describe('§3.5 rows of the erased', () => {
   test('are in no sign-in: no address, and no proof of one', async () => {
     const alice = await settled('email');
-    expect(await signedIn(alice)).toMatchObject({ identifiers: [{ identifier: alice.identifier }] });
+    expect(await signedIn(alice)).toMatchObject({ email: alice.identifier });
     const erased = await t.call('POST /v1/console/person/erase', { identifier: alice.identifier }, OPERATOR);
     expect(erased.body).toMatchObject({ erased: true });
     const body = await signedIn(alice);
-    expect(body).toMatchObject({ did: alice.did, identifiers: [], proofs: { identifier: null, did: 'address' } });
+    expect(body).toMatchObject({ did: alice.did, proofs: { identifier: null, did: 'address' } });
+    expect(body).not.toHaveProperty('email');
     expect(await people.lookup(alice)).toMatchObject({ proven: true, proofs: { identifier: null } });
   });
 });

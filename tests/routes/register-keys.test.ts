@@ -7,6 +7,7 @@ import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { createPasskey } from '../support/passkey.ts';
 import { answerWith } from '../support/relay-world.ts';
 import { addKey, createSecond, removeKey } from '../support/second-account.ts';
+import { APPS_HOST } from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // Accounts whose keys come and go, and the apps that their people sign in to.
@@ -32,7 +33,8 @@ afterEach(async () => {
   await witness.stop();
 });
 
-const start = (vars: Record<string, string> = {}) => startVault({ ...people.vars, RPC_URL: node.url, ...vars });
+const start = (vars: Record<string, string> = {}) =>
+  startVault({ ...people.vars, RPC_URL: node.url, ...vars }, APPS_HOST);
 const newOwner = () => people.newOwner();
 const look = () => people.look();
 const signedIn: typeof people.signedIn = (...given) => people.signedIn(...given);
@@ -52,11 +54,10 @@ describe('a key that the account got later', () => {
     expect(await signedIn(phone)).toBe('not_found');
     expect(await signedIn(phone, owner.account)).toMatchObject({
       did: owner.did,
-      smartAccount: owner.account.toLowerCase(),
-      identifiers: [{ identifier: owner.email, channel: 'email', proof: 'attestation' }],
+      account: owner.account.toLowerCase(),
+      email: owner.email,
       status: 'confirmed',
       final: true,
-      proven: true,
       proofs: { identifier: 'attestation', controller: 'passkey', did: 'address' },
     });
   });
@@ -71,7 +72,7 @@ describe('a key that the account got later', () => {
     expect(await signedIn(owner, owner.account)).toBe('proof_invalid account');
     expect(await signedIn(found, owner.account)).toMatchObject({
       did: owner.did,
-      identifiers: [{ identifier: owner.email }],
+      email: owner.email,
     });
   });
 

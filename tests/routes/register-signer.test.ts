@@ -4,16 +4,17 @@ import { testClock } from '../support/clock.ts';
 import { createPasskey } from '../support/passkey.ts';
 import { createPeople } from '../support/people.ts';
 import {
+  APPS_HOST,
   APPS_VARS,
   appRequest,
   authorize,
   exchange,
   newcomer,
-  originOf,
   register,
   signFor,
   signIn,
 } from '../support/sign-ups.ts';
+import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 // A passkey that signs in is looked for by its credential and the keys that its signature shows.
@@ -22,7 +23,7 @@ const chain = await startRelayChain({ startsAt: testClock().now() });
 afterAll(chain.stop);
 
 let t: TestVault;
-const start = () => startVault({ ...chain.vars, ...APPS_VARS });
+const start = () => startVault({ ...chain.vars, ...APPS_VARS }, APPS_HOST);
 beforeEach(async () => {
   t = await start();
 });
@@ -65,8 +66,11 @@ describe('strangers who claimed the credential first', () => {
     const owner = await claim();
     expect(await signedIn(owner)).toMatchObject({ did: owner.did });
     await settle();
-    expect(await signedIn(owner)).toMatchObject({ did: owner.did, proven: true });
-    expect(await signedIn(owner, owner.smartAccount)).toMatchObject({ did: owner.did, proven: true });
+    expect(await signedIn(owner)).toMatchObject({ did: owner.did, proofs: { controller: 'passkey' } });
+    expect(await signedIn(owner, owner.smartAccount)).toMatchObject({
+      did: owner.did,
+      proofs: { controller: 'passkey' },
+    });
     expect(await signedIn(owner, undefined, createPasskey())).toBe('proof_invalid signature');
   });
 });
@@ -87,7 +91,8 @@ describe('a registration that was recorded without a proof', () => {
   test('signs in by the account whose address follows from the key, and is proven no more than before', async () => {
     const owner = await recorded();
     const found = await signedIn(owner);
-    expect(found).toMatchObject({ did: owner.did, status: 'confirmed', final: true, proven: false, identifiers: [] });
+    expect(found).toMatchObject({ did: owner.did, status: 'confirmed', final: true });
+    expect(found).not.toHaveProperty('email');
     expect(found.proofs).toEqual({ identifier: 'attestation', controller: null, did: 'address' });
     expect(await signedIn(owner, owner.smartAccount)).toMatchObject({ did: owner.did });
   });
@@ -98,7 +103,7 @@ describe('a registration that was recorded without a proof', () => {
     expect((await people.claim(owner, txHash)).status).toBe(200);
     await settle();
     expect(await signedIn(owner)).toBe('not_found');
-    expect(await signedIn(owner, owner.account)).toMatchObject({ did: owner.did, proven: false });
+    expect(await signedIn(owner, owner.account)).toMatchObject({ did: owner.did, proofs: { controller: null } });
     expect(await signedIn(owner, owner.account, createPasskey())).toBe('proof_invalid account');
   });
 

@@ -4,7 +4,17 @@ import { startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import { OPERATOR } from '../support/events.ts';
 import { createPasskey } from '../support/passkey.ts';
-import { APPS_VARS, appRequest, BOOKS, newcomer, registerNewcomer, signFor, signIn, TEA } from '../support/sign-ups.ts';
+import {
+  APPS_HOST,
+  APPS_VARS,
+  appRequest,
+  BOOKS,
+  newcomer,
+  registerNewcomer,
+  signFor,
+  signIn,
+  TEA,
+} from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const chain = await startRelayChain({ startsAt: testClock().now() });
@@ -12,7 +22,7 @@ afterAll(chain.stop);
 
 let t: TestVault;
 const open = async (vars = {}) => {
-  t = await startVault({ ...chain.vars, ...APPS_VARS, ...vars });
+  t = await startVault({ ...chain.vars, ...APPS_VARS, ...vars }, APPS_HOST);
 };
 beforeEach(() => open());
 afterEach(() => t.stop());
@@ -61,7 +71,7 @@ describe('a sign-in', () => {
     const { credentialId } = ada;
     const { verifier: _, ...link } = request;
     const evidence = await signFor(t, ada, request);
-    const asked = { request: String(new URLSearchParams({ ...link })), credentialId, ...evidence };
+    const asked = { request: String(new URLSearchParams({ ...link })), credentialId, identifiers: {}, ...evidence };
     for (let i = 0; i < 2; i++) expect((await t.call('POST /authorize/code', asked)).status).toBe(200);
     expect(await told()).toHaveLength(1);
     expect(await kept()).toHaveLength(1);

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash, createPublicKey, verify } from 'node:crypto';
+import { Hex } from 'ox';
 import type { Candidate } from '../support/candidates.ts';
 import { startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import {
   type AppRequest,
+  answer,
   basic,
   bearer,
   clientsFile,
@@ -132,8 +134,26 @@ describe('a sign-in from the link to the claims', () => {
     expect(without.claims).not.toHaveProperty('email');
     const picked = await tokensFor(t, alice, requestOf(), { identifiers: { email: alice.body['identifier'] } });
     expect(picked.claims).toHaveProperty('email', alice.body['identifier']);
-    const anothers = await tokensFor(t, alice, requestOf(), { identifiers: { email: 'bob@example.com' } });
-    expect(anothers.claims).not.toHaveProperty('email');
+  });
+
+  test('there is a choice before the code where several addresses, none, or none of hers would do', async () => {
+    const asked = (scope: string, identifiers: unknown) =>
+      answer(t, alice, requestOf('tea', { scope }), { identifiers }).then(({ status, body }) => [status, body]);
+    const own = { identifier: alice.body['identifier'], channel: 'email', moves_at: null };
+    const key = { pubKeyX: Hex.fromBytes(alice.passkey.key.x), pubKeyY: Hex.fromBytes(alice.passkey.key.y) };
+    const owner = { did: alice.did, smartAccount: alice.smartAccount, ...key };
+    expect(await asked('openid email phone', undefined)).toEqual([
+      200,
+      { channels: ['email', 'sms'], addresses: [own], ...owner },
+    ]);
+    expect(await asked('openid email', { email: 'bob@example.com' })).toEqual([
+      200,
+      { channels: ['email'], addresses: [own], ...owner },
+    ]);
+    const location = [200, { location: expect.stringContaining('code=') }];
+    expect(await asked('openid email', undefined)).toEqual(location);
+    expect(await asked('openid email phone', { sms: null })).toEqual(location);
+    expect(await asked('openid did', undefined)).toEqual(location);
   });
 
   test('amr: a key that is synced is swk', async () => {

@@ -3,7 +3,7 @@
 // changes.
 import { join } from 'node:path';
 import { startBrowser } from '../../scripts/dev-stack/browser.ts';
-import { OFFERS_ALL } from '../support/landing.ts';
+import { OFFERS_ALL, OFFERS_HOST } from '../support/landing.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 import { toIndexed } from './png.ts';
 
@@ -13,7 +13,11 @@ const FOLDER = process.argv[2];
 /** The snippet of the page names this origin. */
 const PUBLIC = { BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' };
 
-const [own, whole, bare] = await Promise.all([startBrowser(), startVault({ ...OFFERS_ALL, ...PUBLIC }), startVault()]);
+const [own, whole, bare] = await Promise.all([
+  startBrowser(),
+  startVault({ ...OFFERS_ALL, ...PUBLIC }, OFFERS_HOST),
+  startVault(),
+]);
 
 /** The page of a vault, in a width, a scheme and a language. */
 async function shoot({ url }: TestVault, path: string, width: number, scheme: string, lang: string): Promise<void> {

@@ -1,4 +1,4 @@
-// bun tests/screenshots/register.ts [FOLDER]: makes docs/images/register-*.png, the sign-up page against a real chain;
+// bun tests/screenshots/register.ts [FOLDER]: makes docs/images/register-*.png, the page of sign-ins against a real chain;
 // with a folder it takes every screen there, in three widths, light and dark. Run it when the page changes.
 import { join } from 'node:path';
 import { press } from '../support/pay.ts';
@@ -68,9 +68,13 @@ try {
   const lost = await visit(world, world.app.link({ client_id: 'other' }));
   await lost.screen('problem');
   await shoot(lost, 'link');
-  const incomplete = await visit(world, world.app.link({ code_challenge_method: 'plain' }));
-  await incomplete.screen('problem');
-  await shoot(incomplete, 'request');
+  const asked = await visit(world, world.app.link({ scope: 'openid email phone' }), { passkeys: visitor.passkeys });
+  await press(asked.page, 'sign-in');
+  await asked.screen('give');
+  await shoot(asked, 'give');
+  await press(asked.page, 'give-add-sms');
+  await asked.screen('add');
+  await shoot(asked, 'add');
   for (let i = 0; i < 5; i++)
     await world.t.call('POST /api/verify/send', { identifier: 'b@example.com', channel: 'email' });
   const limited = await visit(world);

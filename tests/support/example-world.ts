@@ -22,7 +22,8 @@ import {
   startRecoveryVault,
   vetoOf,
 } from './recovery.ts';
-import { APPS_VARS, type AppRequest, newcomer, nonceFor, originOf, register, signIn } from './sign-ups.ts';
+import { newcomer, register } from './sign-ups.ts';
+import { nonceFor, originOf } from './touch.ts';
 import { resultOf, startUpstream } from './upstream.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
@@ -65,7 +66,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     WEBHOOK_ALLOW_PRIVATE: 'true',
     MAX_REGISTRATIONS_PER_IP: '1000',
   };
-  const signUps = { ...settings, ...APPS_VARS, REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey };
+  const registering = { ...settings, REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey };
   let snapshot = await rpc('evm_snapshot');
   let t = await startRecoveryVault(chain, settings);
   /** The chain as it was and a vault that has just begun: no example knows of another. */
@@ -75,10 +76,9 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     snapshot = await rpc('evm_snapshot');
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
-    const own = /\/register|\/release/.test(operation) ? signUps : settings;
-    const isOpenId = / \/(?:authorize$|token|userinfo|jwks|\.well-known\/openid)/.test(operation);
-    const { REGISTRAR_PRIVATE_KEY } = signUps;
-    const vars = isOpenId ? { ...settings, ...OPENID_VARS, REGISTRAR_PRIVATE_KEY } : own;
+    const own = operation.includes('/release') ? registering : settings;
+    const isOpenId = / \/(?:authorize(?:\/config)?$|token|userinfo|jwks|\.well-known\/openid)/.test(operation);
+    const vars = isOpenId ? { ...registering, ...OPENID_VARS } : own;
     t = isPlain ? await startVault() : await startRecoveryVault(chain, vars, clientsFile());
     await t.work();
   };
@@ -156,13 +156,11 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
       .digest();
     return { NONCE: nonce, PROOF: ada.passkey.assert(signed, { origin: originOf(t) }) };
   };
-  const link = Object.fromEntries(new URLSearchParams(String(SAMPLES['request'])));
-  const documentedApp = { ...link, verifier: String(SAMPLES['code_verifier']) } as unknown as AppRequest;
   const documentedRequest: OpenIdRequest = {
     client: 'tea',
     redirectUri: String(SAMPLES['redirect_uri']),
-    verifier: documentedApp.verifier,
-    query: String(new URLSearchParams({ ...link, response_type: 'code', scope: 'openid email' })),
+    verifier: String(SAMPLES['code_verifier']),
+    query: String(SAMPLES['request']),
   };
   const access = async () => {
     const { access_token } = await tokensFor(t, await registered(), documentedRequest);
@@ -205,9 +203,6 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
       const { account, passkey } = await owner();
       return named(await contactBody(t, account, passkey, 'second@example.com'));
     },
-    'POST /api/register/token': async () => ({
-      AUTHORIZATION_CODE: (await signIn(t, await registered(), documentedApp)).body.code,
-    }),
     'POST /token': async () => ({
       AUTHORIZATION_CODE: await codeFor(t, await registered(), documentedRequest),
       CLIENT_SECRET: SECRETS.tea,

@@ -1,3 +1,5 @@
+import { clientsFile } from './openid.ts';
+
 /** Settings of a vault that offers all there is; nothing of it is called. */
 export const OFFERS_ALL = {
   BRAND_NAME: 'Tea House',
@@ -8,5 +10,8 @@ export const OFFERS_ALL = {
   ACCOUNT_FACTORY_2_ADDRESS: `0x${'33'.repeat(20)}`,
   REGISTRAR_PRIVATE_KEY: `0x${'44'.repeat(32)}`,
   APPS: 'tea',
-  REGISTER_REDIRECTS: 'tea=https://tea.example/back',
+  CLIENTS: 'clients.json',
 };
+
+/** The host with its file. */
+export const OFFERS_HOST = clientsFile({ tea: { redirect_uris: ['https://tea.example/back'] } });

@@ -11,7 +11,7 @@ import { createStore } from '../../lib/db/store.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { addKey, createKeyFacts, readKeys } from '../../lib/openid/signing-keys.ts';
 import type { Passkey } from './passkey.ts';
-import { nonceFor, originOf } from './sign-ups.ts';
+import { nonceFor, originOf } from './touch.ts';
 import { type Reply, type TestVault, VAULT_SECRET } from './vault.ts';
 
 /** The secrets of `tea` and `wiki`. */
@@ -87,7 +87,8 @@ export async function answer(
   const lines = ['vault/authorize/v2', 'did:web:registrar.example', digest, nonce];
   const challenge = createHash('sha256').update(lines.join('\n')).digest();
   const proof = passkey.assert(challenge, { origin: originOf(t), ...ceremony });
-  return t.call('POST /authorize/code', { request: query, credentialId, nonce, proof, ...more });
+  // The oldest address of each channel, unless the test picks another one.
+  return t.call('POST /authorize/code', { request: query, credentialId, nonce, proof, identifiers: {}, ...more });
 }
 
 /** The parameters with which the browser comes back to the app. */

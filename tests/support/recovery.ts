@@ -16,7 +16,7 @@ import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from './chain-vars.ts';
 import { testClock } from './clock.ts';
 import { callAs, createSecond, pointOf } from './second-account.ts';
-import { nonceFor } from './sign-ups.ts';
+import { nonceFor } from './touch.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
 const REGISTRAR_DID = 'did:web:registrar.example';

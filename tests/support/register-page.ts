@@ -1,4 +1,4 @@
-// Apps with a link to `/register`, and people with browsers who follow it.
+// Apps with a link to `/authorize`, and people with browsers who follow it.
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
+import { clientsFile, partsOf } from './openid.ts';
 import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 const WORK_MS = 200;
-const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/register.md'), 'utf8');
+const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/openid.md'), 'utf8');
 
-/** Who came back to an app, as the vault says; or the error of the exchange. */
+/** Who came back to an app, as the claims of the ID token say; or the error of the exchange. */
 export interface Arrival {
   readonly query: Readonly<Record<string, string>>;
   readonly status?: number;
@@ -36,8 +37,11 @@ export interface RegisterWorld extends PayWorld {
   readonly other: App;
 }
 
-/** Starts it all; the vault's background work goes on by itself. */
-export async function startRegisterWorld(more: Readonly<Record<string, string>> = {}): Promise<RegisterWorld> {
+/** Starts it all, perhaps with other clients of CLIENTS; the vault's background work goes on by itself. */
+export async function startRegisterWorld(
+  more: Readonly<Record<string, string>> = {},
+  clients?: Readonly<Record<string, { readonly redirect_uris: readonly string[] }>>,
+): Promise<RegisterWorld> {
   let vault = '';
   const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
   const [app, other] = apps.map((one) => one.app) as [App, App];
@@ -45,7 +49,7 @@ export async function startRegisterWorld(more: Readonly<Record<string, string>> 
     pagesOnly: true,
     more: {
       APPS: 'tea,books',
-      REGISTER_REDIRECTS: `tea=${app.redirectUri},tea=${app.origin}/page,books=${other.redirectUri}`,
+      CLIENTS: 'clients.json',
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       // All the people share this machine's address.
       MAX_VERIFY_SENDS_PER_IP: '1000',
@@ -53,6 +57,12 @@ export async function startRegisterWorld(more: Readonly<Record<string, string>> 
       RELAY_DAILY_MAX: '1000000',
       ...more,
     },
+    ...clientsFile(
+      clients ?? {
+        tea: { redirect_uris: [app.redirectUri, `${app.origin}/page`] },
+        books: { redirect_uris: [other.redirectUri] },
+      },
+    ),
   });
   vault = world.origin;
   const endWork = keepWorking(world.t, WORK_MS);
@@ -90,14 +100,17 @@ function startApp(client_id: string, vault: () => string) {
     },
   });
   const redeem = async ({ code, state = '' }: Readonly<Record<string, string>>) => {
-    const body = { client_id, redirect_uri: app.redirectUri, code, code_verifier: verifiers.get(state) };
-    const headers = { 'Content-Type': 'application/json' };
-    const response = await fetch(`${vault()}/api/register/token`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+    const form = {
+      client_id,
+      redirect_uri: app.redirectUri,
+      code: code ?? '',
+      code_verifier: verifiers.get(state) ?? '',
+    };
+    const body = new URLSearchParams({ grant_type: 'authorization_code', ...form });
+    const response = await fetch(`${vault()}/token`, { method: 'POST', body });
+    const said = (await response.json()) as Record<string, unknown>;
+    const answer = typeof said['id_token'] === 'string' ? partsOf(said['id_token'])[1] : said;
+    return { status: response.status, answer: answer ?? {} };
   };
   const origin = `http://localhost:${server.port}`;
   const app: App = {
@@ -109,10 +122,10 @@ function startApp(client_id: string, vault: () => string) {
       const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(9).toString('base64')];
       verifiers.set(state, verifier);
       const code_challenge = createHash('sha256').update(verifier).digest('base64url');
-      const request = { client_id, redirect_uri: app.redirectUri, state, code_challenge };
-      const all = { ...request, code_challenge_method: 'S256', ...change };
+      const request = { client_id, redirect_uri: app.redirectUri, response_type: 'code', scope: 'openid email did' };
+      const all = { ...request, state, code_challenge, code_challenge_method: 'S256', ...change };
       const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
-      return `${vault()}/register?${new URLSearchParams(given)}`;
+      return `${vault()}/authorize?${new URLSearchParams(given)}`;
     },
   };
   return { app, stop: () => server.stop(true) };
@@ -123,7 +136,7 @@ export interface Visitor {
   readonly page: Page;
   readonly passkeys: Passkeys;
   readonly context: BrowserContext;
-  /** What a screen of the sign-up page reads, once it is there. */
+  /** What a screen of the sign-in page reads, once it is there. */
   screen(part: string): Promise<string>;
   /** Enters an address on the first screen. */
   enter(address: string): Promise<void>;
@@ -184,7 +197,7 @@ export function visits(open: (world: RegisterWorld) => void) {
   };
 }
 
-/** What a person does at a window of the sign-up page. */
+/** What a person does at a window of the sign-in page. */
 export function visitorAt(page: Page, t: RegisterWorld['t']) {
   return {
     page,
@@ -218,6 +231,6 @@ export async function goThrough(visitor: Visitor, address: string): Promise<Arri
 export function documented(language: string, holding: string, vault: string): string {
   const blocks = DOCUMENT.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
   const found = Array.from(blocks, ([, text = '']) => text).find((text) => text.includes(holding));
-  if (found === undefined) throw new Error(`docs/register.md has no ${language} with ${holding}`);
+  if (found === undefined) throw new Error(`docs/openid.md has no ${language} with ${holding}`);
   return found.replaceAll('https://vault.example.com', vault);
 }

@@ -7,6 +7,7 @@ import { type Shop, startShop } from '../../scripts/dev-stack/shop.ts';
 import { type SmsProvider, smsVars, startSmsProvider } from '../../scripts/dev-stack/sms.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
+import type { clientsFile } from './openid.ts';
 import { confirmWindow, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 
 /** It all; the vault's background work goes on by itself. */
@@ -41,10 +42,14 @@ let people = 0;
 export const address = (): string => `customer${++people}@example.com`;
 
 /** Starts it, with settings of the vault. */
-export async function startShopWorld(more: Readonly<Record<string, string>> = {}): Promise<ShopWorld> {
+export async function startShopWorld(
+  more: Readonly<Record<string, string>> = {},
+  host: Partial<ReturnType<typeof clientsFile>> = {},
+): Promise<ShopWorld> {
   const [mail, sms] = [await startMailCatcher(), await startSmsProvider()];
   const mailer = smtpMailer(mail.url);
   const world = await startPayWorld({
+    ...host,
     mail: mailer,
     more: {
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,

@@ -1,21 +1,25 @@
-// Apps whose people sign up at a vault's `/register`: their links, the page's requests, and the exchange of codes.
+// Apps whose people sign in at a vault's `/authorize`, without secrets: their links, the page's requests, and the
+// exchange of codes.
 import { expect } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Candidate, RelayChain } from './candidates.ts';
 import { createCandidate, prove } from './candidates.ts';
 import { untilMined, whileTimePasses } from './clock.ts';
+import { clientsFile, FORM, partsOf } from './openid.ts';
 import type { Ceremony, Passkey } from './passkey.ts';
+import { nonceFor, originOf } from './touch.ts';
 import type { Reply, TestVault } from './vault.ts';
 
 /** Two apps, and their URIs; the second one's is in development. */
 export const TEA = { app: 'tea', uri: 'https://tea.example/back' } as const;
 export const BOOKS = { app: 'books', uri: 'http://localhost:4001/in?from=vault' } as const;
 
-/** The settings of a vault that knows them. */
-export const APPS_VARS = {
-  APPS: 'tea,books',
-  REGISTER_REDIRECTS: `${TEA.app}=${TEA.uri},${BOOKS.app}=${BOOKS.uri},tea=https://tea.example/popup`,
-} as const;
+/** The settings of a vault that knows them, and a host with its file. */
+export const APPS_VARS = { APPS: 'tea,books', CLIENTS: 'clients.json' } as const;
+export const APPS_HOST = clientsFile({
+  tea: { redirect_uris: [TEA.uri, 'https://tea.example/popup'] },
+  books: { redirect_uris: [BOOKS.uri] },
+});
 
 /** What an app puts into its link, and the verifier that it keeps. */
 export interface AppRequest {
@@ -23,7 +27,8 @@ export interface AppRequest {
   readonly redirect_uri: string;
   readonly code_challenge: string;
   readonly code_challenge_method?: string;
-  readonly channel?: string;
+  readonly response_type?: string;
+  readonly scope?: string;
   readonly verifier: string;
 }
 
@@ -31,12 +36,8 @@ export interface AppRequest {
 export function appRequest({ app, uri }: { readonly app: string; readonly uri: string } = TEA): AppRequest {
   const verifier = randomBytes(32).toString('base64url');
   const code_challenge = createHash('sha256').update(verifier).digest('base64url');
-  return { client_id: app, redirect_uri: uri, code_challenge, code_challenge_method: 'S256', verifier };
-}
-
-/** The origin at which browsers see the vault: that of its BASE_URL. */
-export function originOf(t: TestVault): string {
-  return t.url.replace('127.0.0.1', 'localhost');
+  const request = { client_id: app, redirect_uri: uri, response_type: 'code', scope: 'openid email phone profile did' };
+  return { ...request, code_challenge, code_challenge_method: 'S256', verifier };
 }
 
 let people = 0;
@@ -76,13 +77,6 @@ export function queryOf({ verifier: _, ...link }: AppRequest): string {
   return String(new URLSearchParams({ ...link }));
 }
 
-/** A nonce of the vault's for a request. */
-export async function nonceFor(t: Pick<TestVault, 'call'>, request: string): Promise<string> {
-  const { status, body } = await t.call('POST /authorize/code', { request, fresh: true });
-  if (status !== 200) throw new Error(`no nonce: ${body.error}`);
-  return body.nonce;
-}
-
 /** What a signature at the page may differ in from a right one. */
 export interface Signing {
   readonly by?: Passkey;
@@ -94,7 +88,7 @@ export interface Signing {
   readonly ceremony?: Ceremony;
 }
 
-/** The passkey's signature over an app's request, as the page makes it (docs/register.md). */
+/** The passkey's signature over an app's request, as the page makes it. */
 export async function signFor(
   t: TestVault,
   { passkey }: { readonly passkey: Passkey },
@@ -108,13 +102,20 @@ export async function signFor(
   return { nonce, proof: by.assert(challenge, { origin: originOf(t), ...ceremony }) };
 }
 
-/** Asks for a code. */
-export function authorize(
+/** Asks for a code, with the oldest address of each channel. `code` of the answer is that of the location. */
+export async function authorize(
   t: Pick<TestVault, 'call'>,
   request: AppRequest,
   evidence: Readonly<Record<string, unknown>>,
 ): Promise<Reply> {
-  return t.call('POST /authorize/code', { request: queryOf(request), ...evidence });
+  const reply = await t.call('POST /authorize/code', { request: queryOf(request), identifiers: {}, ...evidence });
+  return { ...reply, body: { ...reply.body, ...codeIn(reply) } };
+}
+
+/** The code in an answer's location. */
+export function codeIn({ body }: Pick<Reply, 'body'>): { readonly code?: string } {
+  const code = typeof body.location === 'string' ? new URL(body.location).searchParams.get('code') : null;
+  return code === null ? {} : { code };
 }
 
 /** Has a registered person's passkey sign, and asks for a code. */
@@ -128,12 +129,15 @@ export async function signIn(
   return authorize(t, request, { credentialId, ...(await signFor(t, person, request, signing)) });
 }
 
-/** Exchanges a code as the app does, with something changed. */
-export function exchange(
-  t: Pick<TestVault, 'call'>,
+/** Exchanges a code as the app does, with something changed. The body is that of the ID token, or the error. */
+export async function exchange(
+  t: Pick<TestVault, 'post'>,
   { client_id, redirect_uri, verifier: code_verifier }: AppRequest,
   code: string,
-  change: Readonly<Record<string, unknown>> = {},
+  change: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
-  return t.call('POST /api/register/token', { client_id, redirect_uri, code, code_verifier, ...change });
+  const grant = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier };
+  const reply = await t.post('/token', String(new URLSearchParams({ ...grant, ...change })), FORM);
+  const { id_token: token } = reply.body;
+  return typeof token === 'string' ? { ...reply, body: partsOf(token)[1] ?? {} } : reply;
 }

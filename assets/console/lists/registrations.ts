@@ -65,7 +65,7 @@ function listKind(api: Api, open: (id: number) => void): ListKind<Registration> 
     many: 'registrations',
     caption: 'Registrations, the newest first',
     example: 'alice@example.com',
-    howToFill: 'No registration yet. One appears here when an app, or the page /register, registers a person.',
+    howToFill: 'No registration yet. One appears here when an app, or the page /authorize, registers a person.',
     lookUps: [
       ['identifier', 'Identifier'],
       ['credentialId', 'Credential'],

@@ -1,74 +1,50 @@
 import { describe, expect, test } from 'bun:test';
-import { parseLink, returnUrl } from '../../../assets/authorize/link.ts';
+import { channelsFor, parseLink } from '../../../assets/authorize/link.ts';
+import { masked } from '../../../assets/authorize/screens.ts';
 
-const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-const LINK = {
-  client_id: 'tea',
-  redirect_uri: 'https://tea.example/back',
-  code_challenge: CHALLENGE,
-  code_challenge_method: 'S256',
-};
-const search = (more: Record<string, string> = {}, raw = '') => `?${new URLSearchParams({ ...LINK, ...more })}${raw}`;
+const LINK = { client_id: 'tea', redirect_uri: 'https://tea.example/back?x=1', scope: 'openid email' };
+const search = (more: Record<string, string> = {}) => `?${new URLSearchParams({ ...LINK, ...more })}`;
 
-describe('the link of an app', () => {
-  test('is complete with its challenge', () => {
-    expect(parseLink(search({ state: 'x', mode: 'popup' }))).toMatchObject({
+describe('the request of an app', () => {
+  test('is read as it stands: what the passkey signs is the query', () => {
+    const text = `${search({ ui_locales: 'xx de', prompt: 'login create', login_hint: 'a@b.example' })}&state=a%20b+c`;
+    expect(parseLink(text)).toEqual({
+      query: text.slice(1),
       clientId: 'tea',
-      redirectUri: LINK.redirect_uri,
-      codeChallenge: CHALLENGE,
-      state: 'x',
-      isPopup: true,
-      isComplete: true,
+      host: 'tea.example',
+      scopes: ['openid', 'email'],
+      isSignUp: true,
+      languages: ['xx', 'de'],
+      loginHint: 'a@b.example',
+      invite: undefined,
     });
-  });
-
-  test.each([
-    ['the method plain', { code_challenge_method: 'plain' }],
-    ['no method', { code_challenge_method: '' }],
-    ['a short challenge', { code_challenge: 'abc' }],
-  ])('is not complete with %s, but says where to go back to', (_, more) => {
-    expect(parseLink(search(more))).toMatchObject({ isComplete: false, redirectUri: LINK.redirect_uri });
   });
 
   test.each([
     ['without an app', '?redirect_uri=https%3A%2F%2Ftea.example%2Fback'],
     ['without a URI', '?client_id=tea'],
     ['with a URI that is none', search({ redirect_uri: '/back' })],
-    ['with two URIs', search({}, '&redirect_uri=https%3A%2F%2Fevil.example%2F')],
-    ['with two states', search({ state: 'a' }, '&state=b')],
-    ['with two apps', search({}, '&client_id=books')],
   ])('is none %s', (_, text) => expect(parseLink(text)).toBeUndefined());
 });
 
-describe('the way back', () => {
-  const back = (more: Record<string, string>, raw = '') => {
-    const link = parseLink(search(more, raw));
-    if (!link) throw new Error('no link');
-    return returnUrl(link, { code: 'c-_0' }, 'https://vault.example.com');
-  };
-  const ISS = 'iss=https%3A%2F%2Fvault.example.com';
+test.each([
+  ['openid email', ['email']],
+  ['openid phone', ['sms']],
+  ['openid email phone', ['email', 'sms']],
+  ['openid', ['email', 'sms']],
+])('a new person for %s registers by %p', (scope, channels) => {
+  expect(channelsFor({ scopes: scope.split(' ') }, ['email', 'sms'])).toEqual(channels as 'email'[]);
+});
 
-  test('has code, state and issuer behind the text of the URI', () => {
-    expect(back({ state: 's' })).toBe(`https://tea.example/back?code=c-_0&state=s&${ISS}`);
-    expect(back({})).toBe(`https://tea.example/back?code=c-_0&${ISS}`);
-  });
+test('where the vault has no channel that the app asks for, a new person registers by another one', () => {
+  expect(channelsFor({ scopes: ['openid', 'phone'] }, ['email'])).toEqual(['email']);
+});
 
-  test.each(['https://tea.example/back?a=%20b', 'https://tea.example/back?a=+%2b&'])(
-    'a query stays as it is: %s',
-    (uri) => {
-      expect(back({ redirect_uri: uri })).toBe(`${uri}${uri.endsWith('&') ? '' : '&'}code=c-_0&${ISS}`);
-    },
-  );
-
-  test.each([
-    ['a plus as it came', 'a+b/c==', 'a+b/c=='],
-    ['an encoded plus', 'a%2Bb', 'a%2Bb'],
-    ['text that looks like parameters', 'x%26code%3Devil%23', 'x%26code%3Devil%23'],
-    ['a semicolon, at which some servers split', 'a;code=evil', 'a%3Bcode=evil'],
-    ['nothing', '', ''],
-  ])('returns the state: %s', (_, given, returned) => {
-    const url = back({}, `&state=${given}`);
-    expect(url).toBe(`https://tea.example/back?code=c-_0&state=${returned}&${ISS}`);
-    expect(new URL(url).searchParams.getAll('code')).toEqual(['c-_0']);
-  });
+test.each([
+  ['email', 'alice@example.com', 'al…@example.com'],
+  ['email', 'al@example.com', 'a…@example.com'],
+  ['email', 'a@example.com', '…@example.com'],
+  ['sms', '+14155550132', '+14…32'],
+] as const)('an address is masked: %s %s is %s', (channel, identifier, shown) => {
+  expect(masked({ channel, identifier })).toBe(shown);
 });

@@ -85,7 +85,8 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     made: [
       ...titled(Object.values(SIGN_UP_PROBLEMS)),
       ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
-      ...['address', 'all', 'email', 'sms'].map((what) => `gives.${what}`),
+      ...['email', 'phone'].map((what) => `gives.this_${what}`),
+      ...['none', 'add', 'not'].flatMap((part) => ['email', 'sms'].map((what) => `give.${part}_${what}`)),
       ...['', 'resume_'].flatMap((kind) => ['title', 'words', 'go'].map((part) => `passkey.${kind}${part}`)),
     ],
   },

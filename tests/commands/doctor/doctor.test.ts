@@ -797,23 +797,23 @@ describe('the network', () => {
     ]);
   });
 
-  test('says who could not sign up at /register', async () => {
+  test('says who could not sign up at /authorize', async () => {
     const page = {
-      ...{ APPS: 'tea', REGISTER_REDIRECTS: 'tea=https://tea.example/back' },
+      ...{ APPS: 'tea', CLIENTS: 'clients.json' },
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
       HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
     };
     expect(told(await check({}), 'sign-up')).toEqual([]);
     expect(told(await check(page), 'sign-up')).toEqual([
-      expect.stringContaining('warn /register takes 3 new people behind one address'),
+      expect.stringContaining('warn /authorize takes 3 new people behind one address'),
     ]);
     expect(told(await check({ ...page, MAX_REGISTRATIONS_PER_IP: '500' }), 'sign-up')).toEqual([
-      'ok /register takes 100 new people in a day',
+      'ok /authorize takes 100 new people in a day',
     ]);
     const silent = { MAX_REGISTRATIONS_PER_IP: '500', EMAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' };
     expect(told(await check({ ...page, ...silent }), 'sign-up')).toEqual([
-      expect.stringContaining('fail nobody gets a code at /register'),
+      expect.stringContaining('fail nobody gets a code at /authorize'),
     ]);
   });
 

@@ -112,11 +112,9 @@ describe('vault init at a terminal', () => {
     await terminal.answer('RPC_URL [https://sepolia.base.org]: ', node);
     await terminal.answer(/✓ The node answers\. It is of chain 84532, Base Sepolia\.[\s\S]*\[none\]: /, 'new');
     const made = await terminal.shows(/Its account is 0x[0-9a-fA-F]{40}/);
-    await terminal.answer(
-      'REGISTER_REDIRECTS, such as shop=https://shop.example/back [none]: ',
-      'shop=http://shop.example/',
-    );
-    await terminal.answer(/! REGISTER_REDIRECTS must be[^[]*\[none\]: /, 'shop=https://shop.example/back');
+    await terminal.answer('APPS, such as shop,forum [none]: ', 'Shop');
+    await terminal.answer(/! APPS must[^[]*\[none\]: /, 'shop');
+    await terminal.answer('CLIENTS, such as /etc/vault/clients.json [none]: ', '/etc/vault/clients.json');
     await terminal.answer('BRAND_NAME [vault.example]: ', 'Tea <House>');
     await terminal.answer(/! BRAND_NAME must be[^[]*BRAND_NAME \[/, 'Tea House');
     await terminal.shows('Wrote vault.env');
@@ -134,7 +132,7 @@ describe('vault init at a terminal', () => {
       RPC_URL: node,
       REGISTRAR_PRIVATE_KEY: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       APPS: 'shop',
-      REGISTER_REDIRECTS: 'shop=https://shop.example/back',
+      CLIENTS: '/etc/vault/clients.json',
       BRAND_NAME: 'Tea House',
     });
     expect(made).not.toContain(vars['REGISTRAR_PRIVATE_KEY'] ?? '-');
@@ -174,7 +172,8 @@ describe('vault init at a terminal', () => {
     await terminal.answer(`RPC_URL [${NOWHERE}]: `, '');
     await terminal.answer('same [no]: ', 'y');
     await terminal.answer('[keep]: ', '');
-    await terminal.answer('REGISTER_REDIRECTS', '');
+    await terminal.answer('APPS', '');
+    await terminal.answer('CLIENTS', '');
     await terminal.answer('BRAND_NAME [Tea House]: ', '-');
     await terminal.shows('Wrote own.env, for its owner alone; the one before is own.env.before-');
     expect(written('own.env')).toEqual({

@@ -39,19 +39,12 @@ describe('the brand of the operator', () => {
     });
   });
 
-  test('names the host of an app whose people sign up here', () => {
-    const redirects = 'tea=https://tea.example/back,tea=https://m.tea.example/back';
-    const relay = { REGISTRAR_PRIVATE_KEY: '47'.repeat(32) };
-    const brandOf = open({ ...relay, APPS: 'tea', REGISTER_REDIRECTS: redirects, BRAND_NAME: 'Houses' });
-    expect([brandOf('tea').site, brandOf('other').site]).toEqual(['tea.example', undefined]);
-    expect(brandOf('tea')).toMatchObject({ name: 'Houses', isOwn: false });
-    expect(brandOf('tea')).toBe(brandOf('tea'));
-  });
-
   test('names the host of a client of CLIENTS', () => {
     const client = { id: 'tea', redirectUris: ['https://tea.example/in'], secrets: [], needsPkce: true, sector: 'tea' };
     const brandOf = createBrands(readConfig({ ...VARS, ...OFF }), undefined, new Map([['tea', client]]));
     expect([brandOf('tea').site, brandOf('other').site]).toEqual(['tea.example', undefined]);
+    expect(brandOf('tea')).toMatchObject({ name: 'vault.example.com', isOwn: false });
+    expect(brandOf('tea')).toBe(brandOf('tea'));
   });
 
   test('is what the settings say, for every app', () => {

@@ -12,7 +12,7 @@ import { OPERATOR } from '../../support/events.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import type { Passkey } from '../../support/passkey.ts';
 import type { Person } from '../../support/people.ts';
-import { nonceFor, originOf } from '../../support/sign-ups.ts';
+import { nonceFor, originOf } from '../../support/touch.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const chain = await startTestChain();

@@ -17,8 +17,7 @@ afterAll(() => t.stop());
 const paths = [...new Set(ROUTES.map(({ path }) => path))];
 /** Any page may read an answer, but of the operator's own API and of the authorization endpoint. */
 const isOwn = (path: string) => path.startsWith('/v1/console/') && path !== '/v1/console/events';
-const shared = (path: string) =>
-  isOwn(path) || ['/register', '/authorize', '/authorize/code'].includes(path) ? null : '*';
+const shared = (path: string) => (isOwn(path) || ['/authorize', '/authorize/code'].includes(path) ? null : '*');
 const send = (path: string, init: RequestInit = {}) => fetch(t.url + path, init);
 
 test.each(paths)('%s answers OPTIONS with 204 and what a browser may send', async (path) => {

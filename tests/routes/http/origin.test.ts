@@ -51,7 +51,7 @@ test('ALLOWED_ORIGINS: a form of the own pages, whose origin browsers hide, can 
 });
 
 test('RFC 9700 2.6: no page of another origin reads what the authorization endpoint answers', async () => {
-  for (const line of ['GET /register', 'POST /authorize/code', 'OPTIONS /authorize/code'])
+  for (const line of ['GET /authorize', 'POST /authorize/code', 'OPTIONS /authorize/code'])
     for (const Origin of ['https://evil.example', 'https://app.example.com']) {
       const { headers } = await t.call(line, { request: 'x', fresh: true }, { Origin });
       expect([line, headers.get('access-control-allow-origin')]).toEqual([line, null]);

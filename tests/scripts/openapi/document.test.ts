@@ -56,8 +56,8 @@ describe('the description of the API', () => {
     const ids = operations.map(({ operation }) => operation['operationId']);
     expect(new Set(ids).size).toBe(ids.length);
     expect(operations.filter(({ operation }) => !operation['summary']).map(({ name }) => name)).toEqual([]);
-    const ofTwo = ['/api/verify/check', '/api/register/token'].map((path) => document.paths[path]?.['post']);
-    expect(ofTwo.map((operation) => operation?.['operationId'])).toEqual(['checkCode', 'exchangeCode']);
+    const ofTwo = ['/api/verify/check', '/token'].map((path) => document.paths[path]?.['post']);
+    expect(ofTwo.map((operation) => operation?.['operationId'])).toEqual(['checkCode', 'exchangeForTokens']);
     const wordless = operations.filter(({ operation }) => !/^[A-Z].+\.$/.test(String(operation['description'])));
     expect(wordless.map(({ name }) => name)).toEqual([]);
     const known = new Set(operations.map(({ name }) => name));

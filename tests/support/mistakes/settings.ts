@@ -48,7 +48,7 @@ export const REFUSED: readonly Mistake[] = [
   refused('Settings that do not go together', {
     RPC_URL: 'https://rpc.example.com',
     RPC_WITNESS_URL: 'https://rpc.example.com',
-    REGISTER_REDIRECTS: 'shop=https://shop.example/back',
+    CLIENTS: '/etc/vault/clients.json',
     ADMIN_PORT: '8787',
     PORT: '8787',
     OPERATOR_SECRET: SECRET,

@@ -18,6 +18,8 @@ export interface World {
   readonly database: KeptDatabase;
   readonly chain: RememberedChain;
   readonly startMs: number;
+  /** The files that its settings name. */
+  readonly operatorFiles?: Env['operatorFiles'];
 }
 
 /** What is taken away from the product, to see that the orders find it. */
@@ -55,8 +57,9 @@ export function openVault(
   stage: Stage,
   { number, plant, log }: { readonly number: number; readonly plant: Plant | undefined; readonly log: Log },
 ): StagedVault {
-  const { config, chain, database } = world;
+  const { config, chain, database, operatorFiles } = world;
   const env: Env = {
+    ...(operatorFiles ? { operatorFiles } : {}),
     vars: {},
     database: staged(timedBy({ monotonic: stage.clock.now }, database), stage, plant),
     clock: stage.clock,

@@ -26,18 +26,19 @@ type Vars = Readonly<Record<string, string>>;
 
 /**
  * Prepares a world on a chain, by a vault that is gone when orders begin. `acts` are what may become of the chain in an
- * order.
+ * order, `host` has the files that settings name.
  */
 export async function prepareWorld<T>(
   more: Vars | ((chain: RelayChain) => Promise<Vars>),
   prepare: (place: Preparing) => Promise<T>,
   acts?: (made: T, place: Preparing) => Parameters<typeof rememberChain>[1],
+  host: Pick<World, 'operatorFiles'> = {},
 ): Promise<Prepared<T>> {
   const chain = await startRelayChain({ startsAt: testClock().now() });
   const database = openKeptDatabase();
   // What was looked at last is final.
   const vars = { ...chain.vars, FINALITY_BLOCKS: '0', ...(typeof more === 'function' ? await more(chain) : more) };
-  const t = await startVault(vars, { database });
+  const t = await startVault(vars, { ...host, database });
   // The first request makes the tables.
   await t.call('GET /api/sessions/status');
   const made = await prepare({ chain, t });
@@ -48,6 +49,7 @@ export async function prepareWorld<T>(
   return {
     made,
     world: {
+      ...host,
       config: readConfig({ VAULT_SECRET, OPERATOR_SECRET, BASE_URL, FOLLOWER: 'false', ...vars }),
       database,
       chain: await rememberChain(chain.rpc, acts?.(made, { chain, t })),

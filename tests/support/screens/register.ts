@@ -2,11 +2,11 @@ import { press } from '../pay.ts';
 import { type Visitor, visit } from '../register-page.ts';
 import { address, once, type Screen, type World } from './screen.ts';
 
-/** The sign-up page by the app's link, for somebody new. */
+/** The page of sign-ins by the app's link, for somebody new. */
 export function newcomerScreens(world: World, change: Readonly<Record<string, string>> = {}): readonly Screen[] {
   const newcomer = once(() => visit(world()));
   const at = (name: string, part: string, go: (visitor: Visitor) => Promise<unknown>): Screen => ({
-    name: `/register: ${name}`,
+    name: `/authorize: ${name}`,
     part,
     async reach() {
       const visitor = await newcomer();
@@ -43,7 +43,7 @@ export function knownScreens(world: World): readonly Screen[] {
   });
   return [
     {
-      name: '/register: start of somebody known',
+      name: '/authorize: start of somebody known',
       part: 'start',
       async reach() {
         const again = await visit(world(), undefined, await known());
@@ -52,7 +52,7 @@ export function knownScreens(world: World): readonly Screen[] {
       },
     },
     {
-      name: '/register: an address of another account',
+      name: '/authorize: an address of another account',
       part: 'owned',
       words: [
         'heading: This address belongs to another account',
@@ -68,10 +68,33 @@ export function knownScreens(world: World): readonly Screen[] {
       },
     },
     {
-      name: '/register: problem',
+      name: '/authorize: an address that the app asks for',
+      part: 'give',
+      words: ['heading: Choose an address', 'button: Add a phone number'],
+      async reach() {
+        const { page, screen } = await visit(world(), world().app.link({ scope: 'openid email phone' }), await known());
+        await press(page, 'sign-in');
+        await screen('give');
+        return page;
+      },
+    },
+    {
+      name: '/authorize: an address to add',
+      part: 'add',
+      words: ['heading: Add a phone number'],
+      async reach() {
+        const { page, screen } = await visit(world(), world().app.link({ scope: 'openid phone' }), await known());
+        await press(page, 'sign-in');
+        await press(page, 'give-add-sms');
+        await screen('add');
+        return page;
+      },
+    },
+    {
+      name: '/authorize: problem',
       part: 'problem',
       async reach() {
-        const { page, screen } = await visit(world(), world().app.link({ code_challenge_method: 'plain' }));
+        const { page, screen } = await visit(world(), world().app.link({ client_id: 'other' }));
         await screen('problem');
         return page;
       },

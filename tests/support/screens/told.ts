@@ -8,7 +8,7 @@ export function toldScreens(world: World): readonly Screen[] {
     async reach() {
       const page = await newPage();
       await page.goto(`${world().origin}/?lang=${lang}`);
-      await page.waitForSelector(`html[lang="${lang}"] [data-offer="register"]:not([hidden])`);
+      await page.waitForSelector(`html[lang="${lang}"] [data-offer="openid"]:not([hidden])`);
       await page.waitForFunction(() => document.querySelector('#state')?.textContent !== '');
       return page;
     },

@@ -2,30 +2,33 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
-import { APPS_VARS, TEA } from '../support/sign-ups.ts';
+import { APPS_HOST, APPS_VARS, appRequest, queryOf } from '../support/sign-ups.ts';
 import { expectQuietPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 let t: TestVault;
 beforeEach(async () => {
-  t = await startVault({
-    ...{ BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' },
-    ...APPS_VARS,
-    REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-    DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
-    HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
-  });
+  t = await startVault(
+    {
+      ...{ BASE_URL: 'https://vault.example.com', TRUSTED_PROXIES: 'none', ALLOW_LOG_DELIVERY: 'true' },
+      ...APPS_VARS,
+      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+      DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
+      HYPERAUTH_FACTORY_ADDRESS: `0x${'22'.repeat(20)}`,
+    },
+    APPS_HOST,
+  );
 });
 afterEach(() => t.stop());
 
 const FILES = [
-  ['/register', 'text/html; charset=utf-8'],
+  [`/authorize?${queryOf(appRequest())}`, 'text/html; charset=utf-8'],
   ['/authorize/authorize.js', 'text/javascript; charset=utf-8'],
   ['/authorize/authorize.css', 'text/css; charset=utf-8'],
 ] as const;
 const SHARED = ['/icons/vault.svg', '/words/authorize.json?lang=fr'];
 
-test.each(FILES)('%s of the sign-up page, by GET and by HEAD', async (path, type) => {
+test.each(FILES)('%s of the page of sign-ins, by GET and by HEAD', async (path, type) => {
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await t.call(`${method} ${path}`);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
@@ -35,24 +38,21 @@ test.each(FILES)('%s of the sign-up page, by GET and by HEAD', async (path, type
   expect((await t.call(`GET ${path}`, {}, { 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
 });
 
-test('nobody frames the sign-up page, nothing comes from elsewhere, and nothing is inline', async () => {
-  const page = await t.call('GET /register');
+test('nobody frames the page of sign-ins, nothing comes from elsewhere, and nothing is inline', async () => {
+  const page = await t.call(`GET /authorize?${queryOf(appRequest())}`);
   expectQuietPage(page);
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-  expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  // A popup of the app's own page waits for it: COOP would cut off its opener for good.
+  expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
 });
 
-test('as a popup it keeps its opener only for a link that may be answered', async () => {
-  const policyOf = async (link: Record<string, string>) =>
-    (await t.call(`GET /register?${new URLSearchParams(link)}`)).headers.get('cross-origin-opener-policy');
-  const named = { client_id: TEA.app, redirect_uri: TEA.uri };
-  expect(await policyOf({ ...named, mode: 'popup' })).toBe('unsafe-none');
-  expect(await policyOf({ ...named, mode: 'redirect' })).toBe('same-origin');
-  expect(await policyOf({ client_id: TEA.app, mode: 'popup' })).toBe('same-origin');
-  expect(await policyOf({ ...named, redirect_uri: 'https://evil.example/back', mode: 'popup' })).toBe('same-origin');
+test('a link that leads nowhere keeps no opener', async () => {
+  const wrong = { ...appRequest(), redirect_uri: 'https://evil.example/back' };
+  const { status, headers } = await t.call(`GET /authorize?${queryOf(wrong)}`);
+  expect([status, headers.get('cross-origin-opener-policy')]).toEqual([400, 'same-origin']);
 });
 
-test('all of the sign-up page is under 64 KB, unpacked', async () => {
+test('all of the page of sign-ins is under 64 KB, unpacked', async () => {
   const files = await Promise.all([...FILES.map(([path]) => path), ...SHARED].map((path) => t.call(`GET ${path}`)));
   const bytes = files.map(({ text }) => new TextEncoder().encode(text).length);
   const sum = (all: number[]) => all.reduce((total, one) => total + one, 0);
