@@ -24,6 +24,7 @@ export function explain(error: unknown): string {
 const SENTENCES: Readonly<Record<string, string>> = {
   operator_unauthorized: 'That is not the operator secret of this vault, and not a token that is good.',
   operator_role: 'Your role does not allow that. Ask for a token with --role operator.',
+  operator_exists: 'A token of this name is still good: revoke it first.',
   rate_limited: 'Too many attempts from here. Wait a minute.',
   not_found: 'Nothing found.',
   internal_error: 'The vault failed. Its log says why.',

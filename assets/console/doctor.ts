@@ -107,7 +107,7 @@ function testForm(api: Api): HTMLElement {
   input.addEventListener('input', reset);
   const form = make(
     'form',
-    { id: 'doctor-send', class: 'doctor-send' },
+    { id: 'doctor-send', class: 'doctor-send for-operators' },
     make('h2', {}, 'Test message'),
     make(
       'p',

@@ -6,6 +6,7 @@ import { make, say } from './dom.ts';
 import { copyable } from './lists/copy.ts';
 import { moment } from './lists/moment.ts';
 import { createTable, stateMark } from './lists/table.ts';
+import { mayAct } from './role.ts';
 import type { View } from './shell.ts';
 
 type Invite = Invites['invites'][number];
@@ -30,7 +31,7 @@ export function createInvites(api: Api): Pick<View, 'open' | 'refresh'> {
     const { registration, invites } = (await api.get('invites')) as Invites;
     const isAsked = registration === 'invite';
     say(note, isAsked ? 'Who registers needs one.' : `REGISTRATION is ${registration}: nobody is asked for one.`);
-    const text = JSON.stringify(invites);
+    const text = JSON.stringify([mayAct(), invites]);
     if (text === shown) return;
     shown = text;
     const table = tableOf((one) => void answerInto(said, () => revoke(one)));
@@ -94,13 +95,16 @@ function formOf(): HTMLFormElement {
 function tableOf(revoke: (one: Invite) => void) {
   return createTable<Invite>({
     caption: 'Invites, the newest first',
-    first: { name: 'invite', cell: ({ id, status }) => (status === 'live' ? `Revoke ${id}` : `Invite ${id}`) },
+    first: {
+      name: 'invite',
+      cell: ({ id, status }) => (status === 'live' && mayAct() ? `Revoke ${id}` : `Invite ${id}`),
+    },
     columns: [
       { name: 'state', cell: ({ status }) => stateMark(STATES[status]) },
       { name: 'used', cell: ({ used, uses }) => `${used} of ${uses}` },
       { name: 'for', cell: ({ identifier }) => identifier ?? 'anybody' },
       { name: 'until', cell: ({ expires_at }) => moment(expires_at) },
     ],
-    open: (one) => one.status === 'live' && revoke(one),
+    open: (one) => one.status === 'live' && mayAct() && revoke(one),
   });
 }

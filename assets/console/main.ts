@@ -17,14 +17,16 @@ import { createRegistrations } from './lists/registrations.ts';
 import { createSessions } from './lists/sessions.ts';
 import { createLive } from './live.ts';
 import { createMessages } from './messages.ts';
+import { createOperators } from './operators.ts';
 import type { Overview } from './overview.ts';
 import { createRecoveries } from './recoveries.ts';
+import { setRole } from './role.ts';
 import { createSession } from './session.ts';
 import { createRefusals, createSettings } from './settings.ts';
 import { createShell, type Shell } from './shell.ts';
 import { createStatus } from './status.ts';
 import { createTheme } from './theme.ts';
-import { createTools } from './tools.ts';
+import { createTokens } from './tokens.ts';
 import { createViews } from './views.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -32,7 +34,6 @@ const session = createSession(storageOf('sessionStorage'));
 const api = createApi(session.secret, () => signOut('The vault no longer accepts the secret. Sign in again.'));
 const feed = createFeed();
 const charts = createCharts(api);
-const tools = createTools(api);
 const drawer = createDrawer();
 const panels = {
   registrations: createRegistrations(api, drawer, (text) => shell.say('registrations', text)),
@@ -44,6 +45,8 @@ const panels = {
   recoveries: createRecoveries(api),
   webhooks: createWebhooks(api),
   messages: createMessages(api),
+  tokens: createTokens(api),
+  operators: createOperators(api),
   doctor: createDoctor(api),
 };
 const lists = [panels.registrations, panels.sessions];
@@ -72,7 +75,7 @@ const live = createLive(api, () => Date.now() + aheadMs, {
     showStatus(state);
     freshness.stream(state.phase);
   },
-  onToken: tools.setToken,
+  onToken: panels.tokens.setToken,
 });
 
 const LOST = 'The vault no longer keeps some of these events. The list has a gap.';
@@ -102,7 +105,7 @@ function channelsFor({ events: { channels } }: Overview): readonly string[] | un
 async function signIn(): Promise<void> {
   const who = (await api.get('operator')) as { readonly name: string; readonly role: string };
   role = who.role;
-  document.documentElement.dataset['role'] = role;
+  setRole(role);
   byId('sign-out').title = `Signed in as ${who.name}, ${who.role}`;
   const overview = await readOverview();
   document.documentElement.dataset['view'] = 'console';
@@ -168,7 +171,7 @@ function signOut(reason = ''): void {
   charts.clear();
   latest = undefined;
   freshness.stop();
-  tools.setToken(null);
+  panels.tokens.setToken(null);
   for (const answer of document.querySelectorAll('output')) answer.replaceChildren();
   document.documentElement.dataset['view'] = 'sign-in';
   say(byId('sign-in-failure'), reason);

@@ -56,7 +56,7 @@ function tableOf(recoveries: readonly Recovery[], withdraw: (one: Recovery) => v
 const HEADINGS = ['account', 'address', 'status', 'ready', 'action'];
 
 function rowOf(one: Recovery, withdraw: (one: Recovery) => void): HTMLElement {
-  const button = make('button', { type: 'button', class: 'small' }, 'Withdraw');
+  const button = make('button', { type: 'button', class: 'small for-operators' }, 'Withdraw');
   button.setAttribute('aria-label', `Withdraw the recovery of ${one.account}`);
   button.addEventListener('click', () => withdraw(one));
   const status = [

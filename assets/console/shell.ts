@@ -7,6 +7,8 @@ export interface View {
   readonly title: string;
   /** The path of a drawing of 24 by 24 units, drawn as a line. */
   readonly icon: string;
+  /** Whose it is alone; others do not see its name. Everybody's if absent. */
+  readonly whose?: 'for-operators' | 'for-root';
   /** Called when the view is opened, and when its query changes while it is open. */
   readonly open?: (place: Place) => void;
   /** Called after `open`, and while the view is open with every third reading, or with each where it `isQuick`. */
@@ -114,7 +116,7 @@ export function createShell(views: readonly View[]): Shell {
   };
 }
 
-function build({ name, title, icon }: View) {
+function build({ name, title, icon, whose }: View) {
   const body = bodyOf(name);
   const heading = make('h1', { id: `title-${name}`, tabindex: '-1' }, title);
   const state = make('p', { class: 'note', id: `state-${name}` });
@@ -123,7 +125,14 @@ function build({ name, title, icon }: View) {
   const mark = make('span', { class: 'mark-word' });
   const drawing = draw('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, draw('path', { d: icon }));
   const link = make('a', { href: `#/${name}` }, drawing, make('span', { class: 'name' }, title), mark);
-  return { body, title: heading, state, mark, link, entry: make('li', {}, link) };
+  return {
+    body,
+    title: heading,
+    state,
+    mark,
+    link,
+    entry: make('li', whose === undefined ? {} : { class: whose }, link),
+  };
 }
 
 function bodyOf(name: string): HTMLElement {

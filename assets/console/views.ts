@@ -15,6 +15,8 @@ export interface Panels {
   readonly invites: Pick<View, 'open' | 'refresh'>;
   readonly refusals: Pick<View, 'open' | 'refresh'>;
   readonly settings: Pick<View, 'open' | 'refresh'>;
+  readonly tokens: Pick<View, 'open' | 'refresh'>;
+  readonly operators: Pick<View, 'open' | 'refresh'>;
   readonly limits: Refresh;
   readonly recoveries: Refresh;
   readonly webhooks: Refresh;
@@ -44,8 +46,9 @@ export function createViews(panels: Panels): readonly View[] {
     { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
     { name: 'limits', title: 'Limits', icon: ICONS.gauge, isQuick: true, refresh: panels.limits },
     { name: 'refusals', title: 'Refusals', icon: ICONS.stop, ...panels.refusals },
-    { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, refresh: panels.webhooks },
-    { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key },
+    { name: 'webhooks', title: 'Webhooks', icon: ICONS.send, whose: 'for-operators', refresh: panels.webhooks },
+    { name: 'tokens', title: 'Keys & tokens', icon: ICONS.key, ...panels.tokens },
+    { name: 'operators', title: 'Operators', icon: ICONS.people, whose: 'for-root', ...panels.operators },
     { name: 'messages', title: 'Messages', icon: ICONS.mail, refresh: panels.messages },
     { name: 'settings', title: 'Settings', icon: ICONS.sliders, ...panels.settings },
     { name: 'doctor', title: 'Doctor', icon: ICONS.tick, open: panels.doctor },
@@ -62,6 +65,7 @@ const ICONS = {
   pulse: 'M3 12h4l3 7 4-14 3 7h4',
   list: 'M4 6h16M4 12h16M4 18h10',
   person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8M4 21c0-4 4-6 8-6s8 2 8 6',
+  people: 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8M2 21c0-4 3-6 7-6s7 2 7 6M16 4a4 4 0 0 1 0 7M18 15c3 1 4 3 4 6',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M12 7v5l3 3',
   ring: 'M4 12a8 8 0 1 1 3 6M4 20v-4h4',
   gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',

@@ -102,18 +102,74 @@ if (chromium) {
       await c.says('#refusals-list', /bad_request1\/api\/verify\/send400: /);
     });
 
-    test('a viewer is offered no person and no invite to make', async () => {
+    test('a viewer is offered nothing that their role does not allow', async () => {
       const { body } = await t.call('POST /v1/console/operators', { name: 'vic', role: 'viewer' }, OPERATOR);
+      await t.rows(`INSERT INTO recoveries (chain_id, account, key_x, key_y, label, commitment, status, read_block,
+        created_at) VALUES (84532, '0x1111111111111111111111111111111111111111', '1', '2', '', '0x3', 'proposed', 1, 1)`);
       await c.page.click('#sign-out');
       await c.signIn(body.token);
       await c.phase('live');
+      const isSeen = (at: string) => c.page.$eval(at, (one) => one.checkVisibility());
       await c.page.evaluate(`location.hash = '/registrations?id=2'`);
       await c.page.waitForSelector('#person-erase');
-      expect(await c.page.$eval('#person-erase', (button) => button.checkVisibility())).toBe(false);
+      for (const at of ['#person-erase', '#undo', '#registrations-export', '#registrations-lookup'])
+        expect([at, await isSeen(at)]).toEqual([at, false]);
       await c.page.keyboard.press('Escape');
+      await c.view('recoveries');
+      await c.says('#recoveries-list', /0x1111/);
+      expect(await isSeen('#recoveries-list button')).toBe(false);
       await c.view('invites');
-      await c.says('#invites-list', /Revoked/);
-      expect(await c.page.$eval('#invites', (form) => form.checkVisibility())).toBe(false);
+      await c.says('#invites-list', /Invite 1.*Revoked/);
+      expect(await isSeen('#invites')).toBe(false);
+      await c.view('tokens');
+      await c.says('#keys-facts', /signs tokens/);
+      expect(await c.text('#tokens-list')).not.toContain('Revoke');
+      expect(await isSeen('#revoke')).toBe(false);
+      await c.view('limits');
+      expect(await isSeen('#limits')).toBe(false);
+      await c.view('doctor');
+      await c.page.waitForSelector('#doctor-send');
+      for (const at of ['#doctor-send', '[href="#/webhooks"]', '[href="#/operators"]'])
+        expect([at, await isSeen(at)]).toEqual([at, false]);
+    });
+
+    test('root alone adds an operator, whose token is shown once and signs in, lists and revokes them', async () => {
+      await c.page.click('#sign-out');
+      await c.signIn(OPERATOR.Authorization.slice(7));
+      await c.phase('live');
+      await c.view('operators');
+      await c.says('#operators-list', /Revoke adaoperatorLive.*Revoke vicviewerLive/);
+      await c.page.type('#operators-name', 'bob');
+      await c.page.select('#operators-role', 'operator');
+      await c.page.click('#operators [type="submit"]');
+      await c.says('#operators-answer', /The token of bob, shown this once/);
+      await c.page.evaluate('navigator.clipboard.writeText = async (text) => { window.copied = text; }');
+      await c.page.click('#operators-answer button');
+      const token = await c.page.evaluate('copied');
+      const by = { Authorization: `Bearer ${token}` };
+      expect((await t.call('GET /v1/console/operator', {}, by)).body).toMatchObject({ name: 'bob', role: 'operator' });
+      await c.page.type('#operators-name', 'bob');
+      await c.page.click('#operators [type="submit"]');
+      await c.says('#operators-answer', /A token of this name is still good/);
+      await c.page.click('#operators-list tr:nth-child(2) [data-part="open"]');
+      await c.says('#confirm-title', /^Revoke the token of bob\?$/);
+      await c.page.click('dialog.confirm .danger');
+      await c.says('#operators-answer', /Revoked: the token of bob/);
+      expect((await t.call('GET /v1/console/operator', {}, by)).status).toBe(401);
+      await c.page.click('#operators-all');
+      await c.says('#confirm-title', /all operators/);
+      await c.page.click('dialog.confirm .danger');
+      await c.says('#operators-list', /Nobody but root/);
+    });
+
+    test('keys and the tokens that opened a stream stand in one view, each token with Revoke', async () => {
+      await c.view('tokens');
+      await c.says('#keys-facts', /attestation keys1/);
+      await c.says('#tokens-list', /Revoke zdpu/);
+      await c.page.click('#tokens-list [data-part="open"]');
+      await c.says('#confirm-text', /opens no stream any more/);
+      await c.page.click('dialog.confirm .danger');
+      await c.says('#revoke-answer', /^Revoked\./);
     });
   });
 }

@@ -78,7 +78,7 @@ function lookUpForm({ name, lookUps, example }: FilterKind, onLookUp: (lookUp: L
   const by = make('select', { name: 'by', id: `${name}-by` }, ...optionsOf(lookUps));
   const form = make(
     'form',
-    { class: 'toolbar lookup', id: `${name}-lookup`, role: 'search' },
+    { class: 'toolbar lookup for-operators', id: `${name}-lookup`, role: 'search' },
     make('label', lookUps.length > 1 ? {} : { hidden: '' }, make('span', { class: 'sr' }, 'By'), by),
     make(
       'label',

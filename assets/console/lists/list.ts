@@ -110,7 +110,7 @@ function build<Row>(state: State<Row>, { parts: [search, form], show }: Filters)
   const { kind, parts } = state;
   const reload = make('button', { type: 'button' }, 'Reload');
   reload.addEventListener('click', () => void load(state));
-  const leave = menuButton({ id: `${kind.name}-export` }, 'Export', () => [
+  const leave = menuButton({ id: `${kind.name}-export`, class: 'for-operators' }, 'Export', () => [
     { label: 'CSV, for spreadsheets', act: () => void save(state, 'csv') },
     { label: 'JSON Lines', act: () => void save(state, 'jsonl') },
   ]);

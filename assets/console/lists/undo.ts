@@ -21,7 +21,7 @@ export function undoPart(api: Api, { id, status }: Registration, onUndone: (said
     });
     if (isSure) await answerInto(said, () => undo(api, id, onUndone));
   });
-  return make('section', { class: 'group' }, said, button);
+  return make('section', { class: 'group for-operators' }, said, button);
 }
 
 async function undo(api: Api, id: number, onUndone: (said: Node) => void): Promise<Node> {
