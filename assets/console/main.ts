@@ -88,7 +88,7 @@ async function readOverview(): Promise<Overview> {
   freshness.read(true);
   showHealth(overview);
   shell.mark('health', readHealth(overview).filter(({ state }) => state === 'bad').length, 'failing');
-  shell.mark('doctor', overview.doctor?.failing.length ?? 0, 'failing');
+  shell.mark('doctor', overview.doctor?.failures ?? 0, 'failing');
   shell.say('overview', `Read at ${formatTime(overview.at)}`);
   shell.say('health', `Your address as this vault sees it: ${overview.client}`);
   return overview;

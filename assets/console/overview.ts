@@ -37,6 +37,7 @@ export interface Overview {
   };
   readonly doctor: {
     readonly checked_at: string;
+    readonly failures: number;
     readonly failing: readonly string[];
     readonly warnings: number;
   } | null;

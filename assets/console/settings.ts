@@ -10,15 +10,20 @@ export function createSettings(api: Api): Pick<View, 'open' | 'refresh'> {
   return readInto('settings', async () => {
     const { settings } = (await api.get('settings')) as SettingsInForce;
     const rows = settings.map(({ name, value, default: fallback, changed, meaning }) => [
-      make(changed ? 'b' : 'span', {}, name),
+      make(changed ? 'b' : 'span', {}, ...breakable(name)),
       value ?? '–',
-      changed && fallback !== null ? `default: ${fallback}` : '',
+      changed ? fallback : '',
       meaning.replaceAll('`', ''),
     ]);
     const changed = settings.filter((one) => one.changed).length;
     const state = `${changed} of ${settings.length} differ from their default and stand first`;
-    return { state, table: tableOf('Settings in force', ['setting', 'value', 'else', 'meaning'], rows) };
+    return { state, table: tableOf('Settings in force', ['setting', 'value', 'default', 'meaning'], rows) };
   });
+}
+
+/** A name that breaks behind its underscores alone. */
+function breakable(name: string): Child[] {
+  return name.split(/(?<=_)/).flatMap((part) => [part, make('wbr')]);
 }
 
 /** What was refused in the last hour, by error word and route. */

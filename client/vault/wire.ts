@@ -395,7 +395,12 @@ export type Overview = {
     readonly connections: { readonly used: Count; readonly max: Count; readonly waiting: Count };
     readonly log: { readonly bytes: Count; readonly checkpoint_age_ms: Count | null } | null;
   };
-  readonly doctor: { readonly checked_at: Time; readonly failing: readonly string[]; readonly warnings: Count } | null;
+  readonly doctor: {
+    readonly checked_at: Time;
+    readonly failures: Count;
+    readonly failing: readonly string[];
+    readonly warnings: Count;
+  } | null;
   readonly backup: {
     readonly made_at: Time | null;
     readonly bytes: Count | null;

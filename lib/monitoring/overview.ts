@@ -68,9 +68,10 @@ export interface Overview {
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }
 
-/** A report in short: the checks that failed, each once, and how many found a warning. */
+/** A report in short: how many findings are failures and warnings, and what failed, each check once. */
 export interface DoctorView {
   readonly checked_at: string;
+  readonly failures: number;
   readonly failing: readonly string[];
   readonly warnings: number;
 }
@@ -213,7 +214,7 @@ function toDoctorView(report: Report | undefined): DoctorView | null {
   if (!report) return null;
   const failing = report.checks.flatMap(({ name, state }) => (state === 'fail' ? [name] : []));
   const warnings = report.checks.filter(({ state }) => state === 'warn').length;
-  return { checked_at: report.checkedAt, failing: [...new Set(failing)], warnings };
+  return { checked_at: report.checkedAt, failures: failing.length, failing: [...new Set(failing)], warnings };
 }
 
 function toView({ last, isDue }: BackupState): BackupView {

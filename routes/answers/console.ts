@@ -140,7 +140,7 @@ export const Overview = v.object({
     ),
   }),
   doctor: about(
-    v.nullable(v.object({ checked_at: Time, failing: v.array(v.string()), warnings: Count })),
+    v.nullable(v.object({ checked_at: Time, failures: Count, failing: v.array(v.string()), warnings: Count })),
     'The checks of `GET /v1/console/doctor` that failed when this process last made them; null before that',
   ),
   backup: about(

@@ -95,7 +95,7 @@ if (chromium) {
     test('settings that differ stand first, and refusals have their word and route', async () => {
       await c.view('settings');
       await c.says('#state-settings', /^\d+ of \d+ differ/);
-      await c.says('#settings-list', /REGISTRATIONinvitedefault: open.*ADDRESS_MOVE_HOURS72/);
+      await c.says('#settings-list', /REGISTRATIONinviteopen.*ADDRESS_MOVE_HOURS72/);
       expect(await c.text('#settings-list')).not.toContain(OPERATOR.Authorization.slice(7));
       await t.call('POST /api/verify/send', { identifier: 'nobody', channel: 'email' });
       await c.view('refusals');

@@ -144,6 +144,8 @@ if (chromium) {
       await c.says('#summary', /Doctor: .*chain/);
       await c.page.click('#summary a[href="#/doctor"]');
       await c.says('#doctor-found', /chain.*unreachable/);
+      const [, count] = /: (\d+) ✗/.exec(await c.text('#state-doctor')) ?? [];
+      await c.says('#rail a[href="#/doctor"]', new RegExp(`^Doctor${count} failing$`));
     });
 
     test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
@@ -508,6 +510,8 @@ if (chromium) {
       await signIn();
       await c.view('limits');
       await c.says('#limits-reached', /Codes asked for by an IP address/);
+      const isOneLine = (name: HTMLElement) => name.clientHeight < 2 * parseFloat(getComputedStyle(name).lineHeight);
+      expect(await c.page.$eval('#limits-reached dt', isOneLine)).toBe(true);
       await c.says('#limits-list', /Codes asked for by an IP address.*10\.9\.8\.7.*3 of 3 – reached/);
       await c.page.click('#limits-list tr.reached button');
       await c.page.keyboard.press('Enter');
@@ -712,6 +716,8 @@ if (chromium) {
       await untilHolds(async () =>
         expect(await c.page.evaluate('[innerWidth, document.documentElement.scrollWidth]')).toEqual([320, 320]),
       );
+      // The live state and the way out stand beside each other.
+      expect(await c.page.$eval('header', ({ clientHeight }) => clientHeight)).toBeLessThan(60);
       const ground = () => c.page.$eval('body', (body) => getComputedStyle(body).backgroundColor);
       await c.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
       const light = await ground();

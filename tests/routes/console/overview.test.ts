@@ -62,6 +62,7 @@ test('the overview says what the doctor found last: what fails, each check once'
   expect(failing).toContain('chain');
   expect((await ask('GET /v1/console/overview')).body.doctor).toEqual({
     checked_at: checkedAt,
+    failures: failing.length,
     failing: [...new Set(failing)],
     warnings: found.filter(({ state }) => state === 'warn').length,
   });
