@@ -8,7 +8,8 @@ import {
   readOwnFactory,
   readPrediction,
 } from '../chain/account-factory.ts';
-import { findWords, uint256Word } from '../chain/contract-call.ts';
+import { findWords, readCode, uint256Word } from '../chain/contract-call.ts';
+import { agreed } from '../chain/witness.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -40,6 +41,17 @@ export async function checkAccounts(
   if (found === null || prediction !== computeAddress(own, PROBE))
     return [fail('accounts', `RPC_URL says what cannot be so of ${SETTINGS[kind]}, ${factory}`, ANOTHER_NODE)];
   return [await checkEntryPoint(chain, own)];
+}
+
+/** Warns of former factories without code: none of their accounts can be on this chain. */
+export async function checkFormerFactories(chain: FactoryReader & { readonly config: Config }): Promise<Finding[]> {
+  const former = chain.config.accountFactoriesFormer;
+  const codes = await Promise.all(former.map((factory) => agreed(chain, 'factory', (one) => readCode(one, factory))));
+  const gone = former.filter((_, i) => codes[i] === '0x');
+  const remedy = 'write the addresses as the former vault contracts deploy printed them, for this chain';
+  if (gone.length > 0)
+    return [warn('accounts', `there is no contract at ${gone.join(', ')} of ACCOUNT_FACTORIES_FORMER`, remedy)];
+  return [ok('accounts', `accounts of ${former.length} in ACCOUNT_FACTORIES_FORMER are still read and recovered`)];
 }
 
 /** Warns of an EntryPoint whose hashes the pages and the enclave do not know. */

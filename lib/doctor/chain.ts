@@ -14,7 +14,7 @@ import { CHAINS } from '../config/chain-settings.ts';
 import type { Config } from '../config/config.ts';
 import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { createAskIndexer } from '../indexer/graphql-client.ts';
-import { checkAccounts, checkEntryPointVersion } from './accounts.ts';
+import { checkAccounts, checkEntryPointVersion, checkFormerFactories } from './accounts.ts';
 import { CLOCK_SKEW_FAIL_MS, checkClock, judgeClock } from './clock.ts';
 import { type ContractSetting, checkContracts, missingContracts } from './contracts.ts';
 import { type CheckName, type DoctorCheck, type Finding, fail, ok, skip, warn } from './finding.ts';
@@ -62,6 +62,7 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   if (ACCOUNT_KINDS.some((kind) => factoryOf(config, kind) !== null)) onNode('accounts', () => checkP256(chain));
   for (const kind of ACCOUNT_KINDS)
     if (factoryOf(config, kind) !== null) onNode('accounts', () => checkAccounts(chain, kind));
+  if (config.accountFactoriesFormer.length > 0) onNode('accounts', () => checkFormerFactories(chain));
   if (usdc !== null) onContract('tokens', 'USDC_ADDRESS', () => checkTokens(chain, usdc));
   if (registry !== null)
     checks.push({ name: 'looks', remedy: NODE, run: async () => checkLooks(config, await readStored(stored)) });

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ContractAddress } from 'ox';
+import { Address, ContractAddress } from 'ox';
 import { judgeFileSystem, judgeRoom } from '../../../commands/doctor/disk.ts';
 import { fileChecks } from '../../../commands/doctor/files.ts';
 import { storageChecks } from '../../../commands/doctor/storage.ts';
@@ -270,6 +270,21 @@ describe('the chain', () => {
     expect(await toldOf({ EMAIL_PROVIDER: 'none' })).toEqual([
       expect.stringMatching(/^ok 0x.* has 1 ether$/),
       'fail nobody hears of a recovery: EMAIL_PROVIDER is none',
+    ]);
+  });
+
+  test('with former factories: whether there is a contract', async () => {
+    const { accountFactory2 } = await deployContracts(chain.rpc);
+    const formerOf = async (...factories: string[]) =>
+      told(await check({ ...ONLY_OURS, ACCOUNT_FACTORIES_FORMER: factories.join(',') }), 'accounts').filter((text) =>
+        text.includes('FORMER'),
+      );
+    const nowhere = Address.checksum(`0x${'f3'.repeat(20)}`);
+    expect(await formerOf(accountFactory2)).toEqual([
+      'ok accounts of 1 in ACCOUNT_FACTORIES_FORMER are still read and recovered',
+    ]);
+    expect(await formerOf(accountFactory2, nowhere)).toEqual([
+      `warn there is no contract at ${nowhere} of ACCOUNT_FACTORIES_FORMER`,
     ]);
   });
 
