@@ -22,7 +22,7 @@ export function subjectOf(options: unknown): Subject {
   if (!given || others.length > 0) throw new TypeError('register: expected one of email, phone and handle');
   const [channel, text] = given as [Subject['channel'], string | null];
   if (channel !== 'handle' && typeof askCode !== 'function')
-    throw new TypeError(`register: askCode is ${shown(askCode)}; expected a function that asks for the code`);
+    throw new TypeError(`register: askCode is ${shown(askCode)}; expected a function`);
   const identifier = text?.trim();
   if (!identifier) throw fault('cancelled');
   return { identifier, channel };

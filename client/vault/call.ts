@@ -128,7 +128,7 @@ async function readAnswer(response: Response, origin: string): Promise<Outcome> 
   const isAway = status === 429 || status > 501;
   const fallen = isAway
     ? fault('unreachable', { status, retryAfter, hint: silence(origin) })
-    : fault('unexpected_answer', { status, hint: `What answers at ${origin} is no vault.` });
+    : fault('unexpected_answer', { status, hint: `No vault answers at ${origin}.` });
   return { error: fallen, isPassing: isAway };
 }
 

@@ -48,10 +48,9 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     }
     const { credentialId, x: pubKeyX, y: pubKeyY } = passkey;
     const kind = accountFactory2 ? 2 : 1;
-    const predicted = () => call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal });
-    const { address } = passkey.owner ?? (await predicted());
-    const did = passkey.owner?.did ?? `did:pkh:eip155:${chainId}:${address}`;
-    const subject = { identifier: attestation?.identifier ?? identifier, channel };
+    const account: { readonly address: Hex; readonly did?: string } =
+      passkey.owner ?? (await call('GET /api/accounts/predict', { pubKeyX, pubKeyY, kind: `${kind}` }, { signal }));
+    const { address, did = `did:pkh:eip155:${chainId}:${address}` } = account;
     const aliasHash = isHandle
       ? (await call('GET /api/aliases/check', { alias: identifier }, { signal })).aliasHash
       : NO_HASH;
@@ -70,7 +69,8 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     const proof = proofOf(await signWith(rpId, challenge, [credentialId], { signal }));
     const { txHash } = progress();
     const body: RegistrationInput = {
-      ...{ ...subject, credentialId, did, smartAccount: address, pubKeyX, pubKeyY, proof, proofExpiresAt: expiresAt },
+      identifier: attestation?.identifier ?? identifier,
+      ...{ channel, credentialId, did, smartAccount: address, pubKeyX, pubKeyY, proof, proofExpiresAt: expiresAt },
       ...{ attestation, txHash, invite },
     };
     if (!progress().request) keep({ request: { body, key: newKey() } });

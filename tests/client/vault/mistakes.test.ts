@@ -67,7 +67,7 @@ describe('createClient', () => {
     line.trouble = async () => new Response('<h1>Another server</h1>');
     expect(await faultOf(vault.status())).toMatchObject({
       error: 'unexpected_answer',
-      hint: 'What answers at http://localhost:8788 is no vault.',
+      hint: 'No vault answers at http://localhost:8788.',
     });
   });
 
@@ -91,7 +91,7 @@ describe('register', () => {
   const email = 'mistaken@example.com';
   const askCode = notAsked;
   test.each([
-    ['without askCode', { email }, 'register: askCode is undefined; expected a function that asks for the code'],
+    ['without askCode', { email }, 'register: askCode is undefined; expected a function'],
     ['with a text for askCode', { phone: '+14155550100', askCode: '1' }, /^register: askCode is "1"; expected/],
     ['without anybody', { askCode }, 'register: expected one of email, phone and handle'],
     ['with an email that is undefined', { email: undefined, askCode }, /^register: expected one of/],
