@@ -45,7 +45,7 @@ export interface TestChain extends Chain {
   /** Sends a registration that is mined and reverts. */
   revert(what: Registrable): Promise<Hex.Hex>;
   /** Deploys a contract that controls what it registers and shows this P-256 key, as an account does. */
-  deployHolder(key: P256PublicKey): Promise<Address.Address>;
+  deployHolder(key: P256PublicKey, salt?: Hex.Hex): Promise<Address.Address>;
   mine(blocks?: number): Promise<void>;
   /** Sends a transaction that a re-org took back once more, and waits until it is mined: the node answers before. */
   sendAgain(raw: Hex.Hex): Promise<void>;
@@ -93,11 +93,11 @@ export async function startTestChain({ edition, ...options }: TestChainOptions =
       );
       return (await rpc('eth_sendTransaction', [call])) as Hex.Hex;
     },
-    async deployHolder({ x, y }) {
+    async deployHolder({ x, y }, salt) {
       if (!holderArtifact) throw new Error('contracts/test/KeyHolder.sol is missing');
       const { abi, bytecode } = holderArtifact;
       const args = [BigInt(`0x${toHex(x)}`), BigInt(`0x${toHex(y)}`)];
-      return create2(rpc, AbiConstructor.encode(AbiConstructor.fromAbi(abi), { bytecode, args: args as never }));
+      return create2(rpc, AbiConstructor.encode(AbiConstructor.fromAbi(abi), { bytecode, args: args as never }), salt);
     },
     async sendAgain(raw) {
       await waitForReceipt(rpc, (await rpc('eth_sendRawTransaction', [raw])) as Hex.Hex);

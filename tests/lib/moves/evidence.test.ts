@@ -87,6 +87,22 @@ test('a DID is not refused by a holder who lets another one have the address', a
   expect(difference).toBeUndefined();
 });
 
+test.each(['did:by controller', 'did:by key'])('%s of the holder’s does not wait', async (did) => {
+  const steps: Parameters<typeof differenceIn>[1] = [
+    { kind: 'claim', did: 'did:holder', hasProof: true },
+    { kind: 'final', claim: 0 },
+    { kind: 'claim', did, hasProof: true },
+    { kind: 'final', claim: 1 },
+    { kind: 'work' },
+  ];
+  expect(await differenceIn(store, steps)).toBeUndefined();
+  const { claims } = (await store.state([], 0)) as { claims: unknown[][] };
+  expect(claims.map(([claimant, holds]) => [claimant, holds])).toEqual([
+    ['did:holder', 0],
+    [did, 1],
+  ]);
+});
+
 test('a claim that was undone while it waited is not opened again', async () => {
   const difference = await differenceIn(store, [
     { kind: 'claim', did: 'did:holder', hasProof: true },

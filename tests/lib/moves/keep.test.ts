@@ -3,8 +3,6 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8 } from '../../../lib/base/bytes.ts';
 import { HOUR_MS } from '../../../lib/base/clock.ts';
 import { CHALLENGE_VARS, createChallenges, timeOfHead } from '../../support/challenges.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
@@ -12,7 +10,7 @@ import { OPERATOR } from '../../support/events.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import type { Passkey } from '../../support/passkey.ts';
 import type { Person } from '../../support/people.ts';
-import { nonceFor, originOf } from '../../support/touch.ts';
+import { signLines } from '../../support/touch.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const chain = await startTestChain();
@@ -52,11 +50,8 @@ interface Touch {
 
 /** Asks for a code with a touch of a passkey over the lines of a label. */
 async function ask({ identifier, channel }: Person, { did, passkey, label = 'vault/keep/v1', more = {} }: Touch) {
-  const registrar = (await t.call('GET /api/contracts')).body.registrar;
-  const lines = [label, registrar, `${channel}:${identifier}`, did];
-  const nonce = await nonceFor(t, lines.join('\n'));
-  const proof = passkey.assert(sha256(utf8([...lines, nonce].join('\n'))), { origin: originOf(t) });
-  return t.call('POST /api/verify/send', { identifier, channel, proof, nonce, ...more });
+  const touch = await signLines(t, passkey, [label, `${channel}:${identifier}`, did]);
+  return t.call('POST /api/verify/send', { identifier, channel, ...touch, ...more });
 }
 
 describe('S2: the holder of a claimed address', () => {

@@ -1,7 +1,6 @@
 // An address whose holder has a passkey moves slowly (S2).
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { toHex, utf8 } from '../../../lib/base/bytes.ts';
+import { toHex } from '../../../lib/base/bytes.ts';
 import { didHash } from '../../../lib/identity/did.ts';
 import { CHALLENGE_VARS, createChallenges, FINAL, timeOfHead } from '../../support/challenges.ts';
 import { testClock } from '../../support/clock.ts';
@@ -9,7 +8,7 @@ import { OPERATOR } from '../../support/events.ts';
 import { startTestChain } from '../../support/onchain.ts';
 import type { Passkey } from '../../support/passkey.ts';
 import type { Person } from '../../support/people.ts';
-import { nonceFor, originOf } from '../../support/touch.ts';
+import { signLines } from '../../support/touch.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 const chain = await startTestChain();
@@ -45,11 +44,8 @@ async function challenged() {
 
 /** The holder's passkey signs that another DID may have the address. */
 async function release({ identifier, channel }: Person, did: string, passkey: Passkey) {
-  const registrar = (await t.call('GET /api/contracts')).body.registrar;
-  const lines = ['vault/release/v1', registrar, `${channel}:${identifier}`, did];
-  const nonce = await nonceFor(t, lines.join('\n'));
-  const proof = passkey.assert(sha256(utf8([...lines, nonce].join('\n'))), { origin: originOf(t) });
-  return t.call('POST /api/dids/release', { identifier, channel, proof, nonce });
+  const touch = await signLines(t, passkey, ['vault/release/v1', `${channel}:${identifier}`, did]);
+  return t.call('POST /api/dids/release', { identifier, channel, ...touch });
 }
 
 const eventsOf = async (type: string) =>
