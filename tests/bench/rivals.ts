@@ -8,6 +8,7 @@ import { type Figure, LOAD_COLUMNS, loadCells, loadNotes, publish, type Table } 
 import { type Case, interleaved, ratioOf } from './frame/rounds.ts';
 import { benchFolder, startServer, startTarget, type Target } from './frame/target.ts';
 import { betterAuthWork } from './rivals/better-auth-work.ts';
+import { installRivals } from './rivals/install.ts';
 import { dependencies } from './rivals/package.json';
 import { CODE, lookupRequest, mustBeOk, register, vaultWork } from './vault-work.ts';
 
@@ -24,7 +25,7 @@ const THEIR_CHECK = 'better-auth, verify-email';
 const options = benchOptions();
 const folder = benchFolder();
 const targets: Target[] = [];
-install();
+installRivals();
 leaveServerCore();
 try {
   const vault = await startVault('vault');
@@ -159,14 +160,4 @@ async function start(script: string, ...args: readonly string[]): Promise<Target
 function keep(target: Target): Target {
   targets.push(target);
   return target;
-}
-
-/** What the rivals need, as their lock file has it, and their types, which the checks of the tree leave out. */
-function install(): void {
-  const steps = ['install --frozen-lockfile --no-summary', 'check --no-script --project tsconfig.json'];
-  for (const step of steps) {
-    const command = [process.execPath, ...step.split(' ')];
-    const { exitCode, stdout } = Bun.spawnSync(command, { cwd: FOLDER, stderr: 'inherit' });
-    if (exitCode !== 0) throw new Error(`in tests/bench/rivals, bun ${step} failed:\n${stdout}`);
-  }
 }

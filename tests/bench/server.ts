@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { openAssets } from '../../commands/serve/assets.ts';
 import { openServing } from '../../commands/serve/database.ts';
 import { createInflight } from '../../commands/serve/inflight.ts';
 import { listen } from '../../commands/serve/listen.ts';
+import { operatorFiles } from '../../commands/setup/operator-files.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { readConfig } from '../../lib/config/config.ts';
@@ -13,7 +15,7 @@ import { benchFolder } from './frame/target.ts';
  * A server under load, a process of its own that prints its port: `bare` answers JSON and nothing else, `bundler` any
  * JSON-RPC request, `node` any call of a contract with zeros, `vault` is the whole product with the settings given as
  * JSON, by default on a new file. Its mail goes nowhere, and its codes are all the same, so that the load knows them.
- * With a `DATABASE_URL` it is one of several on a database server, and does its background work.
+ * With a `DATABASE_URL`, such as that of a server which several share, it does its background work too.
  */
 const [mode = 'bare', text = '{}'] = process.argv.slice(2);
 const settings: Readonly<Record<string, string>> = JSON.parse(text);
@@ -79,7 +81,8 @@ async function serveVault({ isInline = false } = {}): Promise<Served> {
   const database = await openServing(config, log);
   // Codes alone draw four bytes.
   const random = (length: number) => (length === 4 ? new Uint8Array(length).fill(7) : systemRandom(length));
-  const vault = createVault({ vars, database, mail: { send: async () => {} }, random, log });
+  const outside = { assets: openAssets(), operatorFiles, mail: { send: async () => {} } };
+  const vault = createVault({ vars, database, ...outside, random, log });
   if (!isInline) database.startWriter();
   if (settings['DATABASE_URL'] !== undefined) setInterval(() => vault.work(Date.now() + 5_000), 1_000);
   // What `vault serve` listens with.

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import { load, offer, request } from './load.ts';
+import { load, offer, repeat, request } from './load.ts';
 
 const servers: Bun.Server<undefined>[] = [];
 afterEach(async () => {
@@ -25,6 +25,23 @@ test('a load sends its requests once each, counted by what was answered', async 
   const { statuses } = await load(server, one, { ms: 60_000, connections: 3, count: 6, holds: '"ok":true' });
   expect(seen.sort()).toEqual(['0 10.0.0.0', '1 10.0.0.1', '2 10.0.0.2', '3 10.0.0.3', '4 10.0.0.4', '5 10.0.0.5']);
   expect(statuses).toEqual({ '200': 4, '200 wrong': 1, '500': 1 });
+});
+
+test('a form goes as it stands, with its type', async () => {
+  const server = serve(async (asked) => new Response(`${asked.headers.get('content-type')} ${await asked.text()}`));
+  const holds = 'application/x-www-form-urlencoded code=a%20b';
+  const post = () => request('POST', '/', { body: 'code=a%20b' });
+  expect((await load(server, post, { ms: 60_000, count: 1, holds })).statuses).toEqual({ '200': 1 });
+});
+
+test('work of several requests is done so often, and its failure ends the load', async () => {
+  const server = serve(() => new Response('ok'));
+  const done: number[] = [];
+  const work = async (n: number) => void done.push(n);
+  const span = { ms: 60_000, connections: 2, count: 5 };
+  expect((await repeat(server, work, span)).statuses).toEqual({ '200': 5 });
+  expect(done.sort()).toEqual([0, 1, 2, 3, 4]);
+  await expect(repeat(server, () => Promise.reject(new Error('refused')), span)).rejects.toThrow('refused');
 });
 
 test('an answer in chunks is whole at its last chunk', async () => {

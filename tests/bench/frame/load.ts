@@ -57,6 +57,26 @@ export function load(server: Loaded, requestOf: RequestOf, span: Span): Promise<
   });
 }
 
+/** As `load`, of work of several requests each, which throws what it does not expect. */
+export function repeat(
+  server: Loaded,
+  work: (n: number) => Promise<unknown>,
+  { ms, connections = 64, count = Number.POSITIVE_INFINITY }: Omit<Span, 'holds'>,
+): Promise<Finding> {
+  return measured(server, async (note) => {
+    let next = 0;
+    const end = performance.now() + ms;
+    const run = async () => {
+      while (next < count && performance.now() < end) {
+        const begunAt = performance.now();
+        await work(next++);
+        note('200', performance.now() - begunAt);
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, run));
+  });
+}
+
 /**
  * Offers `perSecond` requests a second for `ms`, whether or not the server keeps up. A request waits for a free
  * connection; its time counts from the moment it was due, so that a server that stands still is seen.
@@ -84,19 +104,21 @@ export function offer(server: Loaded, requestOf: RequestOf, span: Span & { perSe
   });
 }
 
-/** A request in HTTP/1.1 text. */
+/** A request in HTTP/1.1 text, with a body of JSON, or of a form where it is text. */
 export function request(
   method: string,
   path: string,
   { body, ip, headers = {} }: { body?: unknown; ip?: string; headers?: Readonly<Record<string, string>> } = {},
 ): string {
-  const text = body === undefined ? '' : JSON.stringify(body);
+  const isForm = typeof body === 'string';
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
+  const text = isForm ? body : body === undefined ? '' : JSON.stringify(body);
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: localhost',
     ...(ip === undefined ? [] : [`Edge-Connecting-IP: ${ip}`]),
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(text === '' ? [] : ['Content-Type: application/json', `Content-Length: ${text.length}`]),
+    ...(text === '' ? [] : [`Content-Type: ${type}`, `Content-Length: ${text.length}`]),
   ];
   return `${lines.join('\r\n')}\r\n\r\n${text}`;
 }
