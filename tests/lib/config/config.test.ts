@@ -228,6 +228,17 @@ describe('forms', () => {
   });
 });
 
+test('§5.6 a control character in any setting stops the start, which names it (S27)', () => {
+  for (const name of SETTING_NAMES)
+    for (const between of ['\n', '\r\nX: 1', '\u0000', '\u001b[2J', '\u009b']) {
+      const faults = faultsOf({ [name]: `Tea${between}House` });
+      expect([name, faults.find((one) => one.name === name)?.problem]).toEqual([
+        name,
+        'must not contain line breaks or other control characters',
+      ]);
+    }
+});
+
 describe('secrets', () => {
   test('a secret of hex digits is hex, another one base64url', () => {
     expect(toHex(read().vaultSecret)).toBe(VAULT_SECRET);
