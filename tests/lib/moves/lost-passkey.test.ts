@@ -33,9 +33,10 @@ async function challenged() {
   await chain.mine(FINAL);
   await look();
   const thief: Person = { ...(await create('email')), identifier: owner.identifier };
-  await people.challenge({ thief, mined: await publish(thief) });
+  const mined = await publish(thief);
+  await people.challenge({ thief, mined });
   expect(await standing()).toEqual([thief.did]);
-  return { owner, thief, account, txHash };
+  return { owner, thief, account, txHash, mined };
 }
 
 /** Registers the address anew, by a new passkey and account. */
@@ -83,12 +84,15 @@ describe('who has lost every passkey of an address’s holder', () => {
   });
 
   test('has it back from the operator after it moved to a thief, who is barred for 30 days', async () => {
-    const { owner, thief } = await challenged();
+    const { owner, thief, mined } = await challenged();
     await hours(73);
     expect(await holderOf(owner)).toBe(thief.did);
     const [row] = await t.rows('SELECT id FROM registrations WHERE holds = 1');
     expect((await t.call('POST /v1/console/registrations/undo', { id: row?.['id'] }, OPERATOR)).status).toBe(200);
     expect(await holderOf(owner)).toBe(owner.did);
+    const again = await claim(thief, mined.txHash, { proof: true });
+    expect([again.status, again.body.error]).toEqual([409, 'identifier_taken']);
+    expect(again.body.retry_after).toBeGreaterThan(29 * 86_400);
     const newcomer = await anew(owner);
     await hours(73);
     expect(await holderOf(owner)).toBe(newcomer.did);
