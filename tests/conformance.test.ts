@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OPENID_TESTS } from './support/openid-rows.ts';
 
 const SPECIFICATION = join(import.meta.dir, '../../shared/spec/vault-http-api.md');
+const OPENID = join(import.meta.dir, '../../shared/spec/openid.md');
 
 const sources = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
@@ -18,6 +20,45 @@ if (existsSync(SPECIFICATION)) {
     });
   });
 } else test.skip('the specification is not beside this checkout: its rows are not compared', () => {});
+
+if (existsSync(OPENID)) {
+  const chapter = readFileSync(OPENID, 'utf8');
+  const partOf = (heading: string) => chapter.split(`\n${heading}`)[1]?.split(/\n#+ /)[0] ?? '';
+  /** Whether the name of a test or of a group is these words, or begins with them. */
+  const begins = (words: string) => sources.some((source) => new RegExp(`['"]${RegExp.escape(words)}\\b`).test(source));
+
+  describe('every module of the conformance plans has a test of its name', () => {
+    const rows = firstCells(partOf('# Conformance')).filter(([, , result]) => result !== 'n/a');
+    test.each(rows.flatMap(([names = '']) => modulesOf(names)))('%s', (name) => {
+      const isTest = sources.some((source) => new RegExp(`'${name}[':]`).test(source));
+      expect([name, isTest]).toEqual([name, true]);
+    });
+  });
+
+  describe.each(Object.entries(OPENID_TESTS))('every row of %s has a test', (heading, tests) => {
+    test('each has its entry', () => {
+      expect(Object.keys(tests)).toEqual(firstCells(partOf(heading)).map(([first = '']) => first));
+    });
+    test.each(Object.entries(tests))('%s', (_, names) => {
+      expect(names).not.toEqual([]);
+      expect(names.filter((name) => !begins(name))).toEqual([]);
+    });
+  });
+} else test.skip('the chapter on OpenID Connect is not beside this checkout: its rows are not compared', () => {});
+
+/** The cells of each row that is not a heading, without marks of code. */
+function firstCells(text: string): string[][] {
+  const lines = text.split('\n');
+  const isRow = (line: string, i: number) =>
+    line.startsWith('|') && !line.startsWith('|---') && !lines[i + 1]?.startsWith('|---');
+  return lines.filter(isRow).map((line) => cellsOf(line.replaceAll('`', '')));
+}
+
+/** `oidcc-scope-profile, -all` as two names: a short one replaces the last word. */
+function modulesOf(names: string): string[] {
+  const all = names.split(/ \(/)[0]?.split(', ') ?? [];
+  return all.map((name) => (name.startsWith('-') ? (all[0]?.replace(/-[^-]*$/, name) ?? '') : name));
+}
 
 /** What the name of a row's test begins with: the section, the operation without `/api/`, and the row's own words. */
 function nameOf(section: string, subject: string, row: string): string {
