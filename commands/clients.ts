@@ -59,7 +59,7 @@ function clientsList(given: Arguments): number {
 function clientsSecret(given: Arguments): number {
   const app = needOption(given, 'APP');
   const config = checkSettings(previewSettings(given).settings);
-  if (!config.apps.includes(app)) throw new UsageError('APP is not one of APPS.');
+  if (!config.apps.includes(app)) throw new UsageError(`${app} is not one of APPS: add it there first.`);
   const secret = createClientSecret(systemRandom);
   const digest = secretDigest(secret);
   printAnswer(given, { client_id: app, secret, digest }, () => `${secret}\n${digest}`);

@@ -75,7 +75,7 @@ async function personShow(given: Arguments): Promise<number> {
 type ShownTable = Omit<RowsOfPerson, 'rows'> & { readonly rows: readonly Readonly<Record<string, string>>[] };
 
 function headOf({ table, about, kept, erasure, rows }: ShownTable): string {
-  return `${table}: ${counted(rows.length, 'row')} (${about}), kept ${kept}; ${BY_ERASURE[erasure]}`;
+  return `${table}: ${counted(rows.length, 'row')} (${about}), kept ${kept.replaceAll('`', '')}; ${BY_ERASURE[erasure]}`;
 }
 
 function rowsOf(table: ShownTable): string {

@@ -226,7 +226,8 @@ function tell(given: Arguments, { isMac, holdsSecrets, ...outcome }: Outcome): n
     `${file}: ${counted(total, 'row')} as of ${createdAt} ${restored ? 'restored: this is the database now' : 'could be restored'}.`,
   ];
   if (keptAs !== undefined) lines.push(`The previous database is kept as ${keptAs}.`);
-  if (erased > 0) lines.push(`${counted(erased, 'identifier')} that were erased since are erased again.`);
+  if (erased > 0)
+    lines.push(`Erased again: ${counted(erased, 'identifier')} that an erasure since the backup had taken out.`);
   if (ended > 0) lines.push(`The tokens of ${counted(ended, 'operator')} are ended: vault operators add makes others.`);
   printAnswer(given, { ...outcome, authenticated }, () => lines.join('\n'));
   if (!isMac)

@@ -51,7 +51,7 @@ test('what weakens a sign-in is said, and a fault names the app alone', async ()
 
 test.each([
   ['secret', 'needs APP'],
-  ['secret shop', 'APP is not one of APPS.'],
+  ['secret shop', 'shop is not one of APPS: add it there first'],
 ])('clients %s: %s', async (line, words) => {
   const { code, err } = await run(line);
   expect([code, err]).toEqual([2, expect.stringContaining(words)]);

@@ -87,7 +87,7 @@ test('an erasure beside a running vault leaves no byte of the address in file an
 
   // The database is lost with all that it knew.
   const restored = await run('restore', 'before.backup', '--overwrite');
-  expect(restored.out).toContain('2 identifiers that were erased since are erased again.');
+  expect(restored.out).toContain('Erased again: 2 identifiers that an erasure since the backup had taken out.');
   for (const one of [alice, bob]) expect(filesWith(one.identifier)).toEqual([]);
   expect(ask('SELECT identifier, did FROM registrations ORDER BY id')).toEqual([
     ['email:[1]@erased', alice.did],

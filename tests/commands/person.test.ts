@@ -24,7 +24,7 @@ test('vault person shows how much is stored, with --full the rows in words, and 
   expect([summary.code, summary.err]).toEqual([0, '']);
   const names = `  email:${alice.identifier}\n  ${alice.did}\n  ${alice.account}\n\n`;
   expect(summary.out).toStartWith(`${names}codes: 1 row (a code that was sent), kept `);
-  expect(summary.out).toMatch(/\nverifications: 1 row \(that .*; an erasure removes it\n/);
+  expect(summary.out).toMatch(/\nverifications: 1 row \(that .*, or KEEP_VERIFICATIONS_DAYS; an erasure removes it\n/);
   // A row may have kilobytes of hex.
   expect(Math.max(...summary.out.split('\n').map((line) => line.length))).toBeLessThan(250);
   const full = await run('show', alice.identifier, '--full');
