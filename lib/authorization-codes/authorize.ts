@@ -69,12 +69,13 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   );
   // An app would keep a person who never was, should the registration fail.
   if (!isConfirmed) throw registrationPending();
-  await request.admit(signIn, counted?.key ?? signIn.key);
+  const key = counted?.key ?? signIn.key;
+  await request.admit(signIn, key);
   const code = toBase64url(random(32));
   const now = clock.now();
   const { clientId, redirectUri, codeChallenge } = request;
   const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
-  const use = { ...signIn, key: counted?.key ?? signIn.key, app: clientId, by: 'signin', registration: null } as const;
+  const use = { ...signIn, key, app: clientId, by: 'signin', registration: null } as const;
   const stored = await db.write(
     ...notePasskeyUse(use, { chainId: config.chainId, now }),
     ...counts,

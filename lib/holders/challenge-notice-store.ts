@@ -15,10 +15,11 @@ const NOTICE_PAUSE_MS = MINUTE_MS;
 const PAUSES_MAX = 4;
 /** Tries of one notice: they last a week, as long as a challenge waits to be told of. */
 const TRIES_MAX = 44;
-/** One challenge sends at most so many messages of a kind. */
-const RECIPIENTS_MAX = 12;
+/** One challenge, or one new passkey, sends at most so many messages of a kind. */
+export const RECIPIENTS_MAX = 12;
 
-const pauseAfter = (tries: string) => `(${NOTICE_PAUSE_MS} << 2 * min(${tries}, ${PAUSES_MAX}))`;
+/** SQL: the pause after so many further tries of a notice, in milliseconds. */
+export const pauseAfter = (tries: string) => `(${NOTICE_PAUSE_MS} << 2 * min(${tries}, ${PAUSES_MAX}))`;
 
 /** The notices of challenges that are due. */
 export const CHALLENGE_NOTICES = dueQueue({

@@ -1,10 +1,10 @@
-import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS } from '../base/clock.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { argsIn, type Condition, type Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 import { eventOf, maskCredential } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
-import { languageOf } from './challenge-notice-store.ts';
+import { languageOf, pauseAfter, RECIPIENTS_MAX } from './challenge-notice-store.ts';
 
 // The passkeys that were seen at work for an account: who holds its addresses hears of one that is new to it.
 
@@ -24,16 +24,10 @@ export interface PasskeyUse {
 
 /** Mails to one address in 24 hours: who has a key of an account can add others to it as often as they pay for it. */
 const MAILS_A_DAY_MAX = 3;
-const RECIPIENTS_MAX = 12;
 /** How long a notice is kept: what keeps a key known is a row of its own. */
 const KEPT_MS = 30 * DAY_MS;
-/** The pause after the first try of a notice; each further one is four times as long, up to four hours. */
-const PAUSE_MS = MINUTE_MS;
-const PAUSES_MAX = 4;
 /** Tries of one notice: they last two days. */
 const TRIES_MAX = 15;
-
-const pauseAfter = (tries: string) => `(${PAUSE_MS} << 2 * min(${tries}, ${PAUSES_MAX}))`;
 
 /** The notices of new passkeys that are due. */
 export const PASSKEY_NOTICES = dueQueue({
