@@ -94,7 +94,7 @@ describe.skipIf(reason !== undefined)('on a Debian without anything', () => {
       ...chainVars(chain.url, contracts),
       ...{ SESSION_SBT_ADDRESS: 'none', USDC_ADDRESS: 'none' },
       PORT: String(await freePort()),
-      ADMIN_PORT: String(await freePort()),
+      ADMIN_PORT: '0',
       EMAIL_PROVIDER: 'smtp',
       EMAIL_FROM: 'Tea House <no-reply@tea.example>',
       SMTP_URL: mail.url,
