@@ -12,6 +12,8 @@ import {
 import { join } from 'node:path';
 import { SQLITE_BUSY_WAIT_MS } from '../../../commands/storage/connection.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
+import type { BoundStatement } from '../../../commands/storage/statements.ts';
+import { writeOrder } from '../../../commands/storage/writer-messages.ts';
 import {
   startWriter,
   WRITER_ANSWER_MS,
@@ -196,6 +198,12 @@ test('a text with its arguments in another order crosses right, beside more text
   for (let n = 0; n < others.length; n += 100) await database.batch(others.slice(n, n + 100), 'write');
   await database.batch([statement(sql, { b: 2n, a: 1n })], 'write');
   expect(await value(database, 'SELECT count(*) FROM p WHERE a = 1 AND b = 2')).toBe(2_103);
+});
+
+test('a text that many statements of a batch have crosses once', () => {
+  const [one, other] = ['a', 'b'].map((name) => statement(`INSERT INTO p VALUES (:${name}, 1, 1)`, { [name]: 1n }));
+  const batch = Array.from({ length: 64 }, () => [one, other] as BoundStatement[]).flat();
+  expect(writeOrder(1, 'batch', batch).match(/INSERT/g)).toHaveLength(2);
 });
 
 test('a transaction over several calls is refused, and holds no lock', async () => {
