@@ -1,6 +1,6 @@
 import { VaultError } from '../lib/base/error.ts';
-import { discoveryDocument } from '../lib/openid/discovery.ts';
-import { ProviderMetadata } from './answers/openid.ts';
+import { discoveryDocument, serverMetadata } from '../lib/openid/discovery.ts';
+import { ProviderMetadata, ServerMetadata } from './answers/openid.ts';
 import { DidDocument, RelatedOrigins } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
@@ -32,6 +32,17 @@ export const wellKnownRoutes = [
     handler({ ctx: { clients, config, words } }) {
       if (!clients) throw new VaultError('not_found');
       return json(discoveryDocument(config, words.languagesOf('authorize')), { headers: CACHE });
+    },
+  }),
+
+  get('/.well-known/oauth-authorization-server', {
+    summary: 'The metadata of the authorization server',
+    answers: { 200: ServerMetadata },
+    errors: ['not_found'],
+    isPage: true,
+    handler({ ctx: { clients, config, words } }) {
+      if (!clients) throw new VaultError('not_found');
+      return json(serverMetadata(config, words.languagesOf('authorize')), { headers: CACHE });
     },
   }),
 

@@ -485,7 +485,16 @@ export type ProviderMetadata = {
   readonly issuer: string;
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
+  readonly jwks_uri: string;
   readonly userinfo_endpoint: string;
+  readonly [name: string]: unknown;
+};
+
+/** The metadata of the authorization server. */
+export type ServerMetadata = {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
   readonly jwks_uri: string;
   readonly [name: string]: unknown;
 };
@@ -1360,6 +1369,8 @@ export interface Operations {
   'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };
   /** The metadata of the OpenID Provider. */
   'GET /.well-known/openid-configuration': { input: Readonly<Record<never, never>>; answer: ProviderMetadata };
+  /** The metadata of the authorization server. */
+  'GET /.well-known/oauth-authorization-server': { input: Readonly<Record<never, never>>; answer: ServerMetadata };
   /** The origins that may use the vault's passkeys. */
   'GET /.well-known/webauthn': { input: Readonly<Record<never, never>>; answer: RelatedOrigins };
   /** Whether the process is alive. */

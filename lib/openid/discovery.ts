@@ -9,31 +9,38 @@ import { SIGNING_ALG } from './sealed-key.ts';
 /** The claims of every ID token. */
 const TOKEN_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash'];
 
-/** The metadata of the provider (OpenID Connect Discovery 1.0 section 3): what is not in it is not there. */
-export function discoveryDocument({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
+/** The metadata of the authorization server (RFC 8414 section 2, RFC 9207): what is not in it is not there. */
+export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
-    userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/jwks`,
     scopes_supported: SCOPES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],
-    subject_types_supported: ['pairwise'],
-    id_token_signing_alg_values_supported: [SIGNING_ALG],
     token_endpoint_auth_methods_supported: AUTH_METHODS,
     code_challenge_methods_supported: ['S256'],
+    ui_locales_supported: languages,
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${issuer}/openapi.json`,
+  };
+}
+
+/** The same, with what is OpenID's alone (OpenID Connect Discovery 1.0 section 3). */
+export function discoveryDocument(config: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
+  return {
+    ...serverMetadata(config, languages),
+    userinfo_endpoint: `${config.baseUrl}/userinfo`,
+    subject_types_supported: ['pairwise'],
+    id_token_signing_alg_values_supported: [SIGNING_ALG],
     prompt_values_supported: PROMPTS,
     acr_values_supported: [ACR],
     claims_supported: [...TOKEN_CLAIMS, ...SCOPES.flatMap((scope) => CLAIM_NAMES[scope])],
-    ui_locales_supported: languages,
     claims_parameter_supported: false,
     request_parameter_supported: false,
     // Absent means true.
     request_uri_parameter_supported: false,
-    authorization_response_iss_parameter_supported: true,
-    service_documentation: `${issuer}/openapi.json`,
   };
 }

@@ -47,11 +47,13 @@ export const Jwks = v.object({
   ),
 });
 
-/** The metadata of the provider. */
-export const ProviderMetadata = v.looseObject({
+/** The metadata of the authorization server. */
+export const ServerMetadata = v.looseObject({
   issuer: v.string(),
   authorization_endpoint: v.string(),
   token_endpoint: v.string(),
-  userinfo_endpoint: v.string(),
   jwks_uri: v.string(),
 });
+
+/** The metadata of the provider. */
+export const ProviderMetadata = v.looseObject({ ...ServerMetadata.entries, userinfo_endpoint: v.string() });

@@ -16,7 +16,7 @@ const FAMILIES: readonly (readonly [name: string, paths: RegExp, about: string])
   ['Recoveries', /^\/api\/recoveries/, 'New keys for accounts whose owners named this vault their guardian'],
   [
     'Sign-up for apps',
-    /^\/(?:authorize|token$|userinfo|jwks|\.well-known\/openid)/,
+    /^\/(?:authorize|token$|userinfo|jwks|\.well-known\/(?:openid|oauth))/,
     'Codes that the server of an app exchanges for who signed up or in',
   ],
   ['The bundler', /^\/api\/bundler/, 'ERC-4337 by JSON-RPC'],

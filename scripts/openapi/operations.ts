@@ -146,6 +146,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /userinfo': ['postUserInfo', 'For libraries that post.'],
   'GET /jwks': ['getJwks', 'Keep them for an hour, and read them again for a `kid` that is not among them.'],
   'GET /.well-known/openid-configuration': ['getOpenIdConfiguration', 'What is not in it is not there.'],
+  'GET /.well-known/oauth-authorization-server': [
+    'getServerMetadata',
+    'For clients of OAuth 2.0 (RFC 8414), such as those of MCP: the same, less what is OpenID’s alone.',
+  ],
   'GET /.well-known/did.json': ['getDidDocument', 'Of the did:web that signs attestations and tokens.'],
   'GET /.well-known/payment-method-manifest': ['findPaymentMethod', 'A payment method identifier, too.'],
   'GET /.well-known/webauthn': ['getRelatedOrigins', 'What browsers read for related origin requests of WebAuthn.'],

@@ -186,6 +186,33 @@ describe('the provider for pages and libraries', () => {
     ]);
   });
 
+  test('RFC 8414: clients of OAuth 2.0 alone find the same, less what is OpenID’s alone', async () => {
+    const { status, body, headers } = await t.call('GET /.well-known/oauth-authorization-server');
+    const { body: all } = await t.call('GET /.well-known/openid-configuration');
+    expect([status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'public, max-age=3600',
+      '*',
+    ]);
+    const shared = Object.fromEntries(Object.keys(body).map((name) => [name, all[name]]));
+    expect(body).toEqual(shared);
+    expect(Object.keys(all).filter((name) => !(name in body))).toEqual([
+      'userinfo_endpoint',
+      'subject_types_supported',
+      'id_token_signing_alg_values_supported',
+      'prompt_values_supported',
+      'acr_values_supported',
+      'claims_supported',
+      'claims_parameter_supported',
+      'request_parameter_supported',
+      'request_uri_parameter_supported',
+    ]);
+    const off = await startVault({ ...chain.vars });
+    const absent = await off.call('GET /.well-known/oauth-authorization-server');
+    await off.stop();
+    expect([absent.status, absent.body.error]).toEqual([404, 'not_found']);
+  });
+
   test('403 origin_not_allowed: where ALLOWED_ORIGINS is set, /token takes it and the client’s own pages', async () => {
     const closed = await startVault(
       { ...chain.vars, ...OPENID_VARS, ALLOWED_ORIGINS: 'https://app.example' },
