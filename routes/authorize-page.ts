@@ -61,7 +61,7 @@ export const authorizePageRoutes = [
       demandClients(ctx);
       const text = await readFormText(ctx.clock, request);
       if (text.length > QUERY_CHARS_MAX) return reply(ctx, request, text);
-      // What belongs into no header is written again.
+      // A form whose text may not stand in a header is encoded again.
       const query = /^[!-~]*$/.test(text) && !text.includes('#') ? text : String(new URLSearchParams(`&${text}`));
       return { status: 303, headers: { location: `/authorize?${query}` }, body: null };
     },

@@ -1,4 +1,4 @@
-/** What the page of sign-ins asks for: a nonce for the passkey to sign, and the code that goes back to the app. */
+/** The routes behind the sign-in page: a nonce for the passkey to sign, and the code that goes back to the app. */
 import * as v from 'valibot';
 import { badRequest, VaultError } from '../lib/base/error.ts';
 import type { ProvableChannel } from '../lib/identity/identifier.ts';
@@ -22,8 +22,8 @@ const requestText = v.pipe(
 );
 
 /**
- * Which address of each channel the person gives the app; null for none. What is absent is the oldest one. Without any
- * of it, the person is asked where there is something to choose.
+ * The address of each channel that the person gives the app; null for none. An absent channel means its oldest address.
+ * Without this field, the person is asked where there is a choice.
  */
 const pickedAddress = v.optional(
   v.nullable(v.pipe(v.string('Invalid identifiers'), v.maxLength(IDENTIFIER_CHARS_MAX))),

@@ -12,7 +12,7 @@ const tokenName = v.pipe(
   v.picklist(TOKEN_NAMES, 'Unsupported token. Supported: ETH, USDC'),
 );
 
-/** What an address holds of ether or USDC. */
+/** The balance of an address in ether or USDC. */
 export const balanceRoutes = [
   get('/api/balance', {
     summary: 'What an address holds of ether or USDC',

@@ -33,7 +33,7 @@ import { json, type Reply } from './http/response.ts';
 import { type Call, get, post, type Route } from './http/route.ts';
 import { withHandle } from './sessions.ts';
 
-/** What every registration names. */
+/** The fields that every registration has. */
 const SUBJECT = {
   credentialId: required(credentialIdText),
   identifier: required(identifierText),
@@ -182,7 +182,7 @@ async function relayDid({ ctx, app, input, client }: Call<Values<typeof RELAYED>
   return json(body, { status: status === 'confirmed' ? 200 : 202 });
 }
 
-/** What an answer adds where the address belongs to another DID, whose holder has a passkey. */
+/** The extra members of an answer whose address belongs to another DID that has a passkey. */
 async function waitingOf(ctx: Context, { identifier, did }: RegistrationSubject) {
   const movesAt = await readMovesAt(ctx, identifier, did);
   return movesAt === undefined ? {} : { holds: false, moves_at: movesAt };

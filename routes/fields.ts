@@ -14,7 +14,7 @@ const UINT256_MAX = 2n ** 256n - 1n;
 
 const SINCE = 'Invalid since: expected a block number';
 
-/** What refuses somebody new where registration is not open to all. */
+/** The errors that refuse a newcomer where registration is not open to all. */
 export const ADMISSION_ERRORS = [
   'registration_closed',
   'invite_required',
@@ -27,7 +27,7 @@ export const identifierText = textField('identifier', IDENTIFIER_CHARS_MAX);
 export const aliasText = textField('alias', IDENTIFIER_CHARS_MAX);
 export const didText = word('did', DID_CHARS_MAX);
 export const credentialIdText = word('credentialId', CREDENTIAL_ID_CHARS_MAX);
-/** As a person types it off a message: blanks and dashes between its digits are no wrong guess. */
+/** A code as a person copies it from a message: blanks and dashes between its digits do not make it wrong. */
 export const codeText = v.pipe(
   textField('code', CODE_CHARS_MAX),
   v.transform((code) => code.replace(/[\s\p{Dash}]/gu, '')),

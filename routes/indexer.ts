@@ -22,7 +22,7 @@ const INDEX_ERRORS = [
 ] as const;
 const CHAIN_ERRORS = [...INDEX_ERRORS, 'rpc_error'] as const;
 
-/** What the chain's events tell of aliases, DIDs and accounts; these paths with these parameters, and nothing else. */
+/** Aliases, DIDs and accounts as the chain's events show them; these paths with these parameters, and no others. */
 export const indexerRoutes = [
   get('/api/indexer/aliases', {
     summary: 'The DID of an alias, by its hash',

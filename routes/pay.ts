@@ -228,7 +228,7 @@ function shown({ number, time }: TimedBlock) {
   return { number, time };
 }
 
-/** What a payment is to move; undefined where no part of it is named. */
+/** The movement that a payment must make; undefined where no part of it is named. */
 function movementOf({ to, token, amount }: Terms): Movement | undefined {
   if (to !== undefined && token !== undefined && amount !== undefined) return { to, token, amount };
   if (to === undefined && token === undefined && amount === undefined) return undefined;
@@ -238,8 +238,8 @@ function movementOf({ to, token, amount }: Terms): Movement | undefined {
 }
 
 /**
- * In seconds. A chain that has been idle makes its next block now. What is signed ends by this time, so a node is
- * believed to be 30 seconds ahead at most; a local chain, whose clock tests move, always.
+ * In seconds. The next block of an idle chain is made now. The time limit of a signature is counted from this time, so
+ * a node's clock is believed up to 30 seconds ahead; that of a local chain, which tests move, always.
  */
 function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blockTime: number): number {
   const now = Math.floor(clock.now() / 1000);

@@ -44,7 +44,7 @@ const smartAccount = required(addressText('smartAccount'));
 const attestation = required(judged(Attestation));
 const proof = required(judged(Proof));
 
-/** What an attestation opens. */
+/** The errors of routes that an attestation opens. */
 const ADDRESS_ERRORS = [
   'recoveries_not_offered',
   'attestation_invalid',

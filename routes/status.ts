@@ -5,7 +5,7 @@ import { Status } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
-/** What the vault is and which chain it serves. */
+/** The vault's state, and the chain it serves. */
 export const statusRoutes = [
   get('/api/status', {
     summary: 'What the vault is, and which chain it serves',

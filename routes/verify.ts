@@ -75,7 +75,7 @@ export const verifyRoutes = [
       }
       const applicant = { identifier, app, invite };
       if (purpose === 'registration') await demandAdmission(ctx, applicant);
-      // An address that recovers an account need not be registered. Who is known is told to nobody.
+      // An address that recovers an account need not be registered. No answer shows who is known.
       const isKnown = async () => (await isAdmitted(ctx, applicant)) || isCommitted(ctx, identifier.key);
       const isOpen = purpose === 'registration' || admissionOf(ctx, applicant) === null;
       const language = ctx.words.choose('mail', lang, request.headers.get('accept-language'));

@@ -42,7 +42,7 @@ function wordsOf<Page extends ServedPage>(page: Page) {
   });
 }
 
-/** What is asked for; a vault has few of them, as apps without a brand share the operator's. */
+/** A request's choice of words. There are few of them, as apps without a brand share the operator's. */
 interface Wanted {
   readonly page: ServedPage;
   readonly lang: string;

@@ -35,7 +35,7 @@ export type AccountState = {
   } | null;
 };
 
-/** What an address holds of a token. */
+/** An address's balance of a token. */
 export type Balance = {
   readonly balance: string;
   readonly decimals: Count;
@@ -56,7 +56,7 @@ export type JoinOpened = { readonly id: string; readonly expiresAt: Time };
 /** Where an account is, or would be. */
 export type PredictedAccount = { readonly address: Address };
 
-/** What the person chooses before there is a code: which address the app gets, or none. */
+/** The person's choice before there is a code: which address the app gets, or none. */
 export type AddressChoice = {
   readonly channels: readonly ('email' | 'sms')[];
   readonly addresses: readonly {
@@ -73,7 +73,7 @@ export type AddressChoice = {
 /** Where the browser goes, with an answer for the app. */
 export type AuthorizationLocation = { readonly location: string };
 
-/** What the page of sign-ins learns of the vault. */
+/** The configuration of the sign-in page. */
 export type AuthorizeConfig = {
   readonly issuer: string;
   readonly rpId: string;
@@ -155,7 +155,7 @@ export type JsonRpcCall =
       readonly params: readonly unknown[];
     }[];
 
-/** What the bundler answered, or why it was not asked. */
+/** The bundler's answer, or why it was not asked. */
 export type JsonRpcOutcome =
   | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly result: unknown }
   | {
@@ -217,7 +217,7 @@ export type Time = string;
 /** A whole number. */
 export type Whole = number;
 
-/** What all processes did in the last hour or day. */
+/** The activity of all processes in the last hour or day. */
 export type Activity = {
   readonly range: 'hour' | 'day';
   readonly step_seconds: Count;
@@ -346,7 +346,7 @@ export type MessagePreview = {
   } | null;
 };
 
-/** What the process that answers is doing. */
+/** The state of the answering process. */
 export type Overview = {
   readonly at: Time;
   readonly version: string;
@@ -416,7 +416,7 @@ export type Overview = {
   readonly follower: { readonly block: ReadBlock; readonly lag: Count; readonly silent_ms: Whole } | null;
 };
 
-/** What was refused in the last hour. */
+/** The requests refused in the last hour, by error and route. */
 export type Refusals = {
   readonly since: Time;
   readonly refusals: readonly {
@@ -445,7 +445,7 @@ export type StreamToken = { readonly token: string; readonly expires_at: Time; r
 /** A token or a delegation is revoked. */
 export type TokenRevoked = { readonly ok: true; readonly cid: string; readonly revoked: boolean };
 
-/** What the checks found. */
+/** The findings of all checks. */
 export type DoctorChecks = {
   readonly checkedAt: Time;
   readonly checks: readonly {
@@ -457,7 +457,7 @@ export type DoctorChecks = {
   }[];
 };
 
-/** What became of a test message. */
+/** The outcome of a test message. */
 export type TestMessage = {
   readonly check: {
     readonly area: string;
@@ -499,7 +499,7 @@ export type ServerMetadata = {
   readonly [name: string]: unknown;
 };
 
-/** What a code is exchanged for. */
+/** The tokens that a code is exchanged for. */
 export type Tokens = {
   readonly access_token: string;
   readonly token_type: 'Bearer';
@@ -556,14 +556,14 @@ export type Operators = {
 /** Tokens of operators were ended. */
 export type OperatorsRevoked = { readonly ok: true; readonly revoked: Count };
 
-/** Whose token or secret a request has. */
+/** The holder of the token or secret that a request carries. */
 export type WhoCalls = {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'root';
   readonly expires_at: Time | null;
 };
 
-/** What people see of the service. */
+/** The service's brand, as its pages show it. */
 export type PageBrand = {
   readonly name: string;
   readonly logo: string | null;
@@ -589,13 +589,13 @@ export type Fees = {
   readonly p256: boolean;
 };
 
-/** What browsers read of the payment method. */
+/** The manifest of the payment method, for browsers. */
 export type MethodManifest = {
   readonly default_applications: readonly string[];
   readonly supported_origins: readonly string[];
 };
 
-/** What the pages that pay learn of the vault. */
+/** The configuration of the payment pages. */
 export type PayConfig = {
   readonly rpId: string;
   readonly rpName: string;
@@ -615,7 +615,7 @@ export type PaymentMethod = {
   readonly default_applications: readonly { readonly platform: 'webapp'; readonly manifest_url: string }[];
 };
 
-/** What the chain shows of one nonce of an account. */
+/** The chain's state of one nonce of an account. */
 export type PaymentOutcome = {
   readonly chainId: Count;
   readonly entryPoint: Address | null;
@@ -669,7 +669,7 @@ export type Token = {
   readonly deposit?: string;
 };
 
-/** What an erasure did, or would do. */
+/** The result of an erasure, or of its dry run. */
 export type PersonErased = {
   readonly identifiers: readonly string[];
   readonly dids: readonly Did[];
@@ -687,7 +687,7 @@ export type PersonErased = {
   readonly logEmptied: boolean;
 };
 
-/** What is stored of a person, for machines. */
+/** A person's stored data, for machines. */
 export type PersonExported = {
   readonly identifiers: readonly string[];
   readonly dids: readonly Did[];
@@ -701,7 +701,7 @@ export type PersonExported = {
   }[];
 };
 
-/** What is stored of a person, for people. */
+/** A person's stored data, in words. */
 export type PersonShown = {
   readonly identifiers: readonly string[];
   readonly dids: readonly Did[];
@@ -718,7 +718,7 @@ export type PersonShown = {
   }[];
 };
 
-/** What an owner passes to `setGuardian`. */
+/** The arguments of `setGuardian`, which the account's owner calls. */
 export type Commitment = { readonly guardian: Address; readonly delaySecondsMin: Seconds; readonly commitment: Hash };
 
 /** The second address for mails about recoveries, masked. */
@@ -1026,7 +1026,7 @@ export type Readiness = {
 /** The origins that may use the vault's passkeys. */
 export type RelatedOrigins = { readonly origins: readonly string[] };
 
-/** What the vault saw of the origin of a request. */
+/** The origin of a request, as the vault sees it. */
 export type Sighting = {
   readonly client: string;
   readonly peer: string | null;
@@ -1035,7 +1035,7 @@ export type Sighting = {
   readonly forwarded: boolean;
 };
 
-/** What the vault is, and which chain it serves. */
+/** The vault's state, and the chain it serves. */
 export type Status = {
   readonly chain: string;
   readonly chainId: Count;
@@ -1050,7 +1050,7 @@ export type Status = {
   readonly enclave?: { readonly sha256: string };
 };
 
-/** What a check came to. */
+/** The outcome of a check of a code. */
 export type CodeChecked =
   | { readonly ok: true; readonly verified: true; readonly attestation: Attestation }
   | {
@@ -1617,7 +1617,7 @@ export interface Operations {
 
 /** The name of an operation, such as `POST /api/verify/send`. */
 export type OperationName = keyof Operations;
-/** What an operation takes. */
+/** The input of an operation. */
 export type InputOf<Name extends OperationName> = Operations[Name]['input'];
-/** What an operation answers. */
+/** The answer of an operation. */
 export type AnswerOf<Name extends OperationName> = Operations[Name]['answer'];

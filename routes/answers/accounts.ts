@@ -53,7 +53,7 @@ export const Join = v.object({
   key: v.nullable(v.object({ x: Hash, y: Hash, label: Hash })),
 });
 
-/** What an address holds of a token. */
+/** An address's balance of a token. */
 export const Balance = v.object({
   balance: about(Decimal, "In the token's smallest unit"),
   decimals: Count,

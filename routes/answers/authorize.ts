@@ -10,7 +10,7 @@ export const FreshNonce = v.object({
   expires_in: Seconds,
 });
 
-/** What the person chooses before there is a code: which address the app gets, or none. */
+/** The person's choice before there is a code: which address the app gets, or none. */
 export const AddressChoice = v.object({
   channels: about(v.array(words('email', 'sms')), 'What the app asks for'),
   addresses: about(
@@ -32,7 +32,7 @@ export const AddressChoice = v.object({
   pubKeyY: Hash,
 });
 
-/** What the page of sign-ins learns of the vault. */
+/** The configuration of the sign-in page. */
 export const AuthorizeConfig = v.object({
   issuer: about(v.string(), "The vault's origin, `iss` of its answers"),
   rpId: v.string(),

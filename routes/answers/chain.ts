@@ -60,7 +60,7 @@ const JsonRpcRequest = v.object({
 /** A JSON-RPC 2.0 request, or a batch of up to 10. */
 export const JsonRpcCall = v.union([JsonRpcRequest, v.array(JsonRpcRequest)]);
 
-/** What the bundler answered, or why it was not asked. */
+/** The bundler's answer, or why it was not asked. */
 export const JsonRpcOutcome = v.union([
   v.object({ jsonrpc: v.literal('2.0'), id, result: about(v.unknown(), "The bundler's") }),
   v.object({

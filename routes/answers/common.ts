@@ -1,5 +1,5 @@
-// What the API answers, as schemas of the wire. The document and the types of clients are made of them. Each exported
-// schema is a component of the document under its name.
+// The API's answers, as schemas of the wire. The OpenAPI document and the client's types are made from them. Each
+// exported schema is a component of the document under its name.
 import * as v from 'valibot';
 
 /** A schema with a sentence about it. */

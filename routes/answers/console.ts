@@ -26,7 +26,7 @@ export const ConsoleKeys = v.object({
   ),
 });
 
-/** What was refused in the last hour. */
+/** The requests refused in the last hour, by error and route. */
 export const Refusals = v.object({
   since: Time,
   refusals: about(
@@ -87,7 +87,7 @@ const counts = about(v.record(v.string(), v.number()), 'Counts by outcome');
 
 const Channel = v.object({ provider: v.string(), messages: counts });
 
-/** What the process that answers is doing. */
+/** The state of the answering process. */
 export const Overview = v.object({
   at: Time,
   version: v.string(),
@@ -162,7 +162,7 @@ export const Overview = v.object({
 const counted = v.nullable(Count);
 const milliseconds = about(v.nullable(v.number()), 'Null too when nothing was answered');
 
-/** What all processes did in the last hour or day. */
+/** The activity of all processes in the last hour or day. */
 export const Activity = v.object({
   range: v.picklist(['hour', 'day']),
   step_seconds: Count,

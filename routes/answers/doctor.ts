@@ -10,8 +10,8 @@ const check = v.object({
   remedy: about(v.optional(v.string()), 'What to do'),
 });
 
-/** What the checks found. */
+/** The findings of all checks. */
 export const DoctorChecks = v.object({ checkedAt: Time, checks: v.array(check) });
 
-/** What became of a test message. */
+/** The outcome of a test message. */
 export const TestMessage = v.object({ check });

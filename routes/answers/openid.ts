@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Address, about, Did, Seconds, words } from './common.ts';
 
-/** What a code is exchanged for. */
+/** The tokens that a code is exchanged for. */
 export const Tokens = v.object({
   access_token: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
   token_type: v.literal('Bearer'),

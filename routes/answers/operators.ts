@@ -3,7 +3,7 @@ import { about, Count, Time } from './common.ts';
 
 const name = about(v.string(), 'In each event of what the operator does');
 
-/** Whose token or secret a request has. */
+/** The holder of the token or secret that a request carries. */
 export const WhoCalls = v.object({
   name: about(v.string(), '`root` for the operator secret'),
   role: v.picklist(['viewer', 'operator', 'root']),

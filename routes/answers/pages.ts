@@ -3,7 +3,7 @@ import { about } from './common.ts';
 
 const shade = v.pipe(v.string(), v.regex(/^#[0-9a-f]{6}$/));
 
-/** What people see of the service. */
+/** The service's brand, as its pages show it. */
 export const PageBrand = v.object({
   name: v.string(),
   logo: about(v.nullable(v.string()), 'The path of the logo'),

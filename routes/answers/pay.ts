@@ -3,7 +3,7 @@ import { Address, about, Count, Decimal, Hash, Quantity, Whole, words } from './
 
 const link = v.string();
 
-/** What browsers read of the payment method. */
+/** The manifest of the payment method, for browsers. */
 export const MethodManifest = v.object({ default_applications: v.array(link), supported_origins: v.array(link) });
 
 /** The same in the form of the specification. */
@@ -11,7 +11,7 @@ export const PaymentMethod = v.object({
   default_applications: v.array(v.object({ platform: v.literal('webapp'), manifest_url: link })),
 });
 
-/** What the pages that pay learn of the vault. */
+/** The configuration of the payment pages. */
 export const PayConfig = v.object({
   rpId: v.string(),
   rpName: about(v.string(), 'The name that dialogs of passkeys show'),
@@ -47,7 +47,7 @@ export const Fees = v.object({
 
 const block = v.object({ number: Count, time: Whole });
 
-/** What the chain shows of one nonce of an account. */
+/** The chain's state of one nonce of an account. */
 export const PaymentOutcome = v.object({
   chainId: Count,
   entryPoint: v.nullable(Address),

@@ -13,7 +13,7 @@ const person = {
 };
 const table = { table: v.string(), about: about(v.string(), 'What a row is') };
 
-/** What is stored of a person, for people. */
+/** A person's stored data, in words. */
 export const PersonShown = v.object({
   ...person,
   tables: v.array(
@@ -27,7 +27,7 @@ export const PersonShown = v.object({
   ),
 });
 
-/** What is stored of a person, for machines. */
+/** A person's stored data, for machines. */
 export const PersonExported = v.object({
   ...person,
   tables: v.array(
@@ -38,7 +38,7 @@ export const PersonExported = v.object({
   ),
 });
 
-/** What an erasure did, or would do. */
+/** The result of an erasure, or of its dry run. */
 export const PersonErased = v.object({
   ...found,
   erased: about(v.boolean(), 'False for a dry run'),

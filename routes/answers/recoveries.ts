@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Address, about, Count, Hash, Seconds, Time, words } from './common.ts';
 
-/** What an owner passes to `setGuardian`. */
+/** The arguments of `setGuardian`, which the account's owner calls. */
 export const Commitment = v.object({ guardian: Address, delaySecondsMin: Seconds, commitment: Hash });
 
 /** The accounts that an address may recover, as far as the vault knows them. */

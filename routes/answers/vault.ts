@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Address, about, Count, Did, ReadBlock, Whole, words } from './common.ts';
 
-/** What the vault is, and which chain it serves. */
+/** The vault's state, and the chain it serves. */
 export const Status = v.object({
   chain: v.string(),
   chainId: Count,
@@ -31,7 +31,7 @@ export const Contracts = v.object({
   guardian: about(contract, 'The address to name as guardian, if the vault is one'),
 });
 
-/** What the vault saw of the origin of a request. */
+/** The origin of a request, as the vault sees it. */
 export const Sighting = v.object({
   client: about(v.string(), 'What limits count'),
   peer: v.nullable(v.string()),

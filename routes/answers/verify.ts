@@ -10,7 +10,7 @@ export const CodeSent = v.object({
   challenge: about(v.string(), '128 random bits that belong to this code: bring them to the check'),
 });
 
-/** What a check came to. */
+/** The outcome of a check of a code. */
 export const CodeChecked = v.union([
   v.object({ ok: v.literal(true), verified: v.literal(true), attestation: Attestation }),
   v.object({

@@ -5,7 +5,7 @@ import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, post, type Route } from '../http/route.ts';
 
-/** What `vault doctor` checks, from inside the vault, for the operator. */
+/** The checks of `vault doctor`, run inside the vault, for the operator. */
 export const doctorRoutes = [
   requireOperator(
     'viewer',

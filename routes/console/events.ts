@@ -51,7 +51,7 @@ export const eventRoutes = [
   }),
 ] as const satisfies readonly Route[];
 
-/** What the token gives a right to; undefined when the database cannot tell. Throws 401 and 403. */
+/** The rights of a token; undefined when the database cannot tell. Throws 401 and 403. */
 async function readRights(
   ctx: Context,
   token: string | undefined,

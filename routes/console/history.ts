@@ -8,7 +8,7 @@ import { get, type Route } from '../http/route.ts';
 
 const rangeName = v.picklist(RANGE_NAMES, `Invalid range. Must be of ${RANGE_NAMES.join(', ')}`);
 
-/** What the vault did, minute by minute, for the operator's charts. */
+/** The vault's activity by minute, for the operator's charts. */
 export const historyRoutes = [
   requireOperator(
     'viewer',

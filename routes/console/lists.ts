@@ -28,7 +28,7 @@ const limitText = v.pipe(
   v.maxValue(PAGE_ROWS_MAX, `Invalid limit: at most ${PAGE_ROWS_MAX}`),
 );
 
-/** What chooses among the rows of any list; `from` is included, `to` is not. */
+/** The filters of every list; `from` is included, `to` is not. */
 export const filterFields = {
   channel: optional(channelName),
   app: optional(appName),

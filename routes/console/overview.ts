@@ -5,10 +5,10 @@ import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';
 
-/** What is shown of events while the database is away. */
+/** Stands for the events' range while the database is away. */
 const NO_EVENTS = { oldest: 0, newest: 0 };
 
-/** What the vault is doing, for the operator (completions section 11). */
+/** The vault's state now, for the operator (completions section 11). */
 export const overviewRoutes = [
   requireOperator(
     'viewer',

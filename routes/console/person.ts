@@ -30,7 +30,7 @@ interface Whom {
   readonly registration?: number | undefined;
 }
 
-/** What is stored of a person. The identifier is in the body: URLs are in the logs of proxies. */
+/** A person's stored data. The identifier is in the body: URLs are in the logs of proxies. */
 export const personRoutes = [
   requireOperator(
     'operator',

@@ -11,9 +11,9 @@ interface Place {
 }
 
 /**
- * With `ADMIN_PORT` the operator's paths are served by its listener alone, which serves nothing else but `/readyz`.
- * Without it they demand a host of the vault's own: a page that DNS rebinding leads here may run in a browser on this
- * machine, whose address opens `/metrics`.
+ * With `ADMIN_PORT`, only its listener serves the operator's paths, and of the others only `/readyz`. Without it, the
+ * operator's paths require one of the vault's own hosts: a page that reaches this port by DNS rebinding may run in a
+ * browser on this machine, whose address opens `/metrics`.
  */
 export function createAdminRule({ adminPort }: Pick<Config, 'adminPort'>, hosts: Hosts): MayReach {
   if (adminPort !== undefined)

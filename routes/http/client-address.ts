@@ -39,7 +39,7 @@ export function createFindClient(parts: Parts, hosts: Hosts): FindClient {
   };
 }
 
-/** What the vault saw of a request. */
+/** The origin of a request, as the vault sees it. */
 export function sightingOf({ ctx: { config }, client, peer, request: { headers } }: Incoming): Sighting {
   const trusted = peer !== undefined && createPeers(config.trustedProxies)(peer).isTrusted;
   const named = headers.get(config.clientIpHeader)?.slice(0, NAMED_CHARS_MAX) ?? null;

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { ErrorCode } from '../../lib/base/error.ts';
 
-/** What an operation is, for the document and for clients. Nothing of it is looked at while a request is served. */
+/** Describes an operation for the document and for clients. Serving a request reads none of it. */
 export interface Described<A extends Answers = Answers> {
   /** One line: what the operation does. */
   readonly summary: string;
@@ -9,7 +9,7 @@ export interface Described<A extends Answers = Answers> {
   readonly answers: A;
   /** The errors beyond those that every operation of its kind can answer. */
   readonly errors?: readonly ErrorCode[];
-  /** What the request of the example has beside its required fields, or in place of their samples. */
+  /** Members of the example's request beside its required fields, or in place of their samples. */
   readonly example?: Readonly<Record<string, unknown>>;
 }
 
@@ -28,7 +28,7 @@ export interface Body {
 }
 
 /**
- * Who may call an operation: the operator, a holder of a stream's token, a scraper of metrics, `vault doctor`, or an
- * app with an access token.
+ * The callers that may use an operation: the operator, a holder of a stream's token, a scraper of metrics, `vault
+ * doctor`, or an app with an access token.
  */
 export type Security = 'operator' | 'token' | 'metrics' | 'doctor' | 'access';

@@ -10,12 +10,12 @@ export type OperationsOf<Rows extends readonly Route[]> = {
     readonly input: R extends { readonly wire: infer Wire extends v.GenericSchema }
       ? v.InferInput<Wire>
       : InputOf<R['fields']> | (R['otherFields'] extends Fields ? InputOf<R['otherFields']> : never);
-    /** What it answers, whichever of its statuses it is. */
+    /** The answer, of any of its statuses. */
     readonly answer: AnswerOf<R['answers']>;
   };
 };
 
-/** What is sent: the members that must be there, and those that may be absent or null. */
+/** The request's members: the required ones, and those that may be absent or null. */
 type InputOf<F extends Fields> = {
   readonly [K in keyof F as F[K]['required'] extends true ? K : never]: v.InferInput<F[K]['schema']>;
 } & {

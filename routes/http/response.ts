@@ -5,7 +5,7 @@ import type { Config } from '../../lib/config/config.ts';
 export const REQUEST_ID_CHARS_MAX = 128;
 export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
-/** What a handler returns: the boundary adds the headers that every response carries. */
+/** A handler's answer. The boundary adds the headers that every response carries. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ function describeBody(headers: Headers, body: Reply['body']): void {
 /** For the origin alone: its neighbours under the same domain are not the vault's. */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-/** What a page of another origin may read, and send. */
+/** The headers that a page of another origin may read, and send. */
 const EXPOSED = 'retry-after, ratelimit, ratelimit-policy, etag, link, x-request-id, x-vault-app, idempotent-replayed';
 const SENDABLE = 'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-vault-app';
 

@@ -22,7 +22,7 @@ export interface Call<Input> {
   /** The address of the socket's other end, where the host knows it. */
   readonly peer: string | undefined;
   readonly request: Request;
-  /** Who calls a route of the operator. */
+  /** The caller of a route of the operator. */
   readonly operator: ActingOperator | undefined;
   /** Spends one request of the limit `proxy`, for an answer that turns out to cost an upstream call. Throws 429. */
   readonly spendProxy: () => void;
@@ -40,10 +40,12 @@ export interface Incoming {
   readonly operator?: ActingOperator | undefined;
 }
 
-/** Who may call a route of the operator: `root` is the operator secret, and every role may what those before it may. */
+/**
+ * The role that a route of the operator requires: `root` is the operator secret. Each role includes those before it.
+ */
 export type RouteRole = 'viewer' | 'operator' | 'root';
 
-/** Who calls a route of the operator; end (milliseconds) and CID of their token are null for the secret. */
+/** The caller of a route of the operator; end (milliseconds) and CID of their token are null for the secret. */
 export interface ActingOperator {
   readonly name: string;
   readonly role: RouteRole;
@@ -65,7 +67,7 @@ export interface Route<
   readonly fields: F;
   /** The fields of the body's other form, where it has two. */
   readonly otherFields: G;
-  /** What the body of a POST is; `any` is any JSON value, which the handler judges itself; `form` is that of a page. */
+  /** The kind of a POST's body: `any` is any JSON value, which the handler judges itself; `form` is that of a page. */
   readonly body: 'object' | 'any' | 'form' | undefined;
   readonly limit: RequestLimitName | undefined;
   /** It ignores the query, as links may carry parameters of anyone's. */
@@ -77,7 +79,7 @@ export interface Route<
   readonly security?: Security;
   /** The least role that may call a route of the operator; some of its fields may ask for more. */
   readonly role?: RouteRole;
-  /** What the body is where it has no fields. */
+  /** The body's schema where it has no fields. */
   readonly wire?: v.GenericSchema;
   /** Throws or rejects. */
   readonly handle: (incoming: Incoming, limits: Limits) => Promise<Reply> | Reply;
@@ -184,7 +186,7 @@ export function post<P extends string, const A extends Answers, F extends Fields
 interface JsonDefinition<A extends Answers, W extends v.GenericSchema> extends Described<A> {
   readonly limit: RequestLimitName;
   readonly maxBytes: number;
-  /** What clients send. */
+  /** The schema of the request's body. */
   readonly wire: W;
   readonly handler: (call: JsonCall) => Promise<Reply>;
 }
@@ -239,7 +241,7 @@ export function postForm<P extends string, const A extends Answers, F extends Fi
   };
 }
 
-/** What POST routes of other forms than a JSON object have in common. */
+/** The members common to POST routes whose body is not a JSON object. */
 export const PLAIN_POST = { method: 'POST', otherFields: undefined, isPage: false, isIdempotent: false } as const;
 
 type OtherOf<G extends Fields> = [G] extends [never] ? undefined : G;

@@ -31,7 +31,7 @@ interface Family {
   readonly isAdmin: boolean;
 }
 
-/** What a host says about the connection of a request. */
+/** A request's connection, as the host knows it. */
 export interface Connection {
   /** The address of the socket's other end, where the host knows it. */
   readonly peer?: string | undefined;

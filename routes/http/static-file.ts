@@ -7,7 +7,7 @@ interface Served {
   /** The asset's path, where it is not the route's own. */
   readonly asset?: string;
   readonly type: string;
-  /** What the file is, where its path does not say. */
+  /** A sentence for the document where the path does not describe the file. */
   readonly summary?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export async function fileReply(
   vary?: string,
 ): Promise<Reply> {
   const zipped = takesGzip(request) ? await found.gzip() : undefined;
-  // What does not get smaller, such as a PNG, goes out as it is.
+  // Content that compression does not shrink, such as a PNG, is sent unchanged.
   const isSmaller = zipped !== undefined && zipped.length < found.bytes.length;
   // Two encodings are two representations, and a strong tag names one of them.
   const etag = isSmaller ? `${found.etag.slice(0, -1)}-gzip"` : found.etag;

@@ -17,7 +17,10 @@ const MEDIA: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/x-ndjson',
 };
 
-/** The answer that is the file. A step is read when the caller has taken the one before, and none once it is gone. */
+/**
+ * An answer that is a file. A step is read once the caller has taken the one before, and none after the caller has
+ * gone.
+ */
 export function tableFile({ name, format, columns, steps, next }: TableFile): Reply {
   const encoder = new TextEncoder();
   const line = format === 'csv' ? csvLine : jsonLine;

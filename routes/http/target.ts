@@ -1,6 +1,6 @@
 /**
- * What a request asks for, taken from its URL: neither decoded nor parsed as a whole. Bun hands it over normalised: it
- * has turned `\` into `/` and resolved dot segments, so that `/x/..\metrics` is `/metrics` here.
+ * Parts of a request's URL, which is neither decoded nor parsed as a whole. Bun hands it over normalised: it has turned
+ * `\` into `/` and resolved dot segments, so that `/x/..\metrics` is `/metrics` here.
  */
 /** The path of a URL, or of what is a path itself. */
 export function pathOf(url: string): string {
