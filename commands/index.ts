@@ -4,8 +4,8 @@ import { serveCommand } from './serve/serve.ts';
 import { versionCommand } from './version.ts';
 
 /**
- * Every command but `help`, in the order of the help. What `serve` does not need is loaded when it is asked for, so
- * that a start is quick and takes little memory.
+ * Every command but `help`, in the order of the help. Commands that `serve` does not need are loaded on demand, so that
+ * a start is quick and takes little memory.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init/init.ts')).initCommand,

@@ -113,7 +113,7 @@ interface Rotation {
   readonly name: 'ATTESTATION_SIGNING_KEY' | 'OPERATOR_SECRET';
   readonly text: string;
   readonly path?: string;
-  /** What the operator has to do, in words. */
+  /** The operator's next step, in words. */
   readonly next: string;
 }
 

@@ -56,7 +56,7 @@ async function webhooksResend(given: Arguments): Promise<number> {
     mayPost: vault.config.webhookUrl !== undefined,
   })).catch(explain);
   printAnswer(given, resent, () => `${resent.id} ${resent.type}: queued`);
-  // The settings of this command need not be those of the vault that runs.
+  // This command's settings may differ from those of the running vault.
   if (!mayPost)
     console.error('vault: WEBHOOK_URL is not set here: the webhook waits until a vault with WEBHOOK_URL runs.');
   return 0;

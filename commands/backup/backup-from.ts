@@ -10,7 +10,7 @@ import { openPlace } from './open-place.ts';
 import { type BackupPlace, readBackup } from './place.ts';
 import { checkRoom } from './room.ts';
 
-/** What a restore needs to know, wherever the backup is; there is no key before there is a VAULT_SECRET. */
+/** The input of a restore, wherever the backup is; there is no key before there is a VAULT_SECRET. */
 export interface Restoring {
   readonly config: Config;
   readonly key: Uint8Array | undefined;
@@ -37,7 +37,7 @@ export async function withBackupFrom<T>(
   const backup = name === undefined ? await chooseNewest(place, vault) : await chooseNamed(place, name);
   const shown = `${place.shown}/${backup.name}`;
   if (place.pathOf) return work({ path: place.pathOf(backup.name), shown, named: backup });
-  // A look is allowed where there is no vault.
+  // A dry run works where there is no vault.
   if (!isTrial) makeDataDirectory(config.dataDir);
   const draft = draftOf(join(existsSync(config.dataDir) ? config.dataDir : '.', 'restore.draft'));
   const size = await place.sizeOf(backup.name);

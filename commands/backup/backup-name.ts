@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../../lib/base/bytes.ts';
 import { timeInName } from '../storage/durable.ts';
 
-/** What the name of a backup in a folder or bucket says. */
+/** The facts in the name of a backup in a folder or bucket. */
 export interface BackupName {
   readonly name: string;
   /** The vault that it belongs to: `vaultMark`. */
@@ -51,8 +51,8 @@ export function isDraft(name: string, vault: string): boolean {
 }
 
 /**
- * What a retention does not keep, of the backups of one vault, newest first. The newest of those with the most
- * registrations always stays: a database that was emptied must not push out what it had.
+ * The backups of one vault, newest first, that a retention removes. The newest of those with the most registrations
+ * always stays: a database that was emptied must not push out what it had.
  */
 export function chooseRemoved(backups: readonly BackupName[], { keep, keepDays }: Retention): BackupName[] {
   const most = Math.max(...backups.map(({ registrations }) => registrations));

@@ -183,7 +183,7 @@ function readOrder(given: Arguments) {
   return { settings, unkept, config: checkSettings(settings) };
 }
 
-/** What goes into a backup now. Throws if there is nothing. */
+/** The content of a backup made now. Throws if there is none. */
 function orderOf(given: Arguments, read = readOrder(given)): { order: BackupOrder; elsewhere: string[] } {
   const { settings, unkept, config } = read;
   try {

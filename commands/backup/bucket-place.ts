@@ -116,7 +116,7 @@ async function readAtMost(parts: ReadableStreamDefaultReader<Uint8Array>, most: 
 
 type Ask = <T>(work: () => T | Promise<T>) => Promise<T>;
 
-/** What the bucket answers. The error has its word for the failure, and never a URL or a key. */
+/** The bucket's answer. The error has its word for the failure, and never a URL or a key. */
 async function answerOf<T>(work: () => T | Promise<T>, waitMs: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`the bucket gives no answer for ${waitMs / 1000} s`)), waitMs);

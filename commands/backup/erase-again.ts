@@ -23,8 +23,8 @@ export function erasuresOf(config: Config, path: string | undefined): ReadonlyMa
 }
 
 /**
- * Those of a file; none for anything but a database of this release. It keeps the journal mode: a restore that changed
- * it and was killed would leave a journal beside the file.
+ * The erasures of a file; none if it is not a database of this release. It keeps the journal mode: a restore that
+ * changed it and was killed would leave a journal beside the file.
  */
 function erasuresIn(path: string): readonly Erasure[] {
   if (!existsSync(path)) return [];
@@ -52,7 +52,7 @@ export function endOperatorsIn(draft: string): number {
   const connection = new Connection(draft, { readwrite: true, create: false, strict: true });
   try {
     const table = connection.query(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'operators'`).get();
-    // Who had asked for a token of the stream must not open one by it.
+    // A request for a token of the stream from before the end must not open one.
     if (table !== null)
       connection.run(`INSERT OR IGNORE INTO token_revocations (cid, revoked_at, expires_at)
         SELECT id, unixepoch() * 1000, expires_at FROM operators`);

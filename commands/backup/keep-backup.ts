@@ -26,7 +26,7 @@ export interface Kept {
   readonly unproven: readonly string[];
 }
 
-/** What is backed up, and what this process knows of the place: the last number it put there, and what is proven. */
+/** The content of a backup, and this process's knowledge of the place: the last number it put there, and the proofs. */
 export interface KeepOrder extends BackupOrder {
   readonly last?: number;
   readonly proofs?: BackupProofs;
@@ -75,7 +75,7 @@ function nextNumber({ proven, unproven }: FoundBackups, last: number, place: Bac
   return number;
 }
 
-/** What a process left that was killed. In a folder that hosts share, a young one may be another host's, under way. */
+/** Removes drafts of a killed process. In a folder that hosts share, a young one may be another host's, under way. */
 function clearDrafts(folder: string, vault: string, isOurs: boolean): void {
   const before = isOurs ? Number.POSITIVE_INFINITY : systemClock.now() - SHARED_DRAFT_MS;
   for (const name of readdirSync(folder)) {
@@ -84,7 +84,9 @@ function clearDrafts(folder: string, vault: string, isOurs: boolean): void {
   }
 }
 
-/** What the place has must be what was checked before; else it is removed again, as well as that can be done. */
+/**
+ * Compares the stored backup with the one that was checked. On a difference it is removed again, as far as possible.
+ */
 async function compare(place: BackupPlace, name: string, sent: { size: number; digest: string }): Promise<void> {
   try {
     const size = await place.sizeOf(name);

@@ -16,7 +16,7 @@ import { type Manifest, seal } from './backup-file.ts';
 import { checkRoom } from './room.ts';
 import { copyEmbedded, copyRemote } from './snapshot.ts';
 
-/** What goes into a backup. */
+/** The content of a backup. */
 export interface BackupOrder {
   readonly config: Config;
   readonly secrets: Manifest['secrets'];

@@ -5,7 +5,7 @@ import type { BackupPlace } from './place.ts';
 /** How many names of a vault a place may have: each is read once by a process. */
 const CANDIDATES_MAX = 100_000;
 
-/** What a process found earlier of the backups in a place, by name and size. */
+/** The findings of this process on the backups in a place, by name and size. */
 export type BackupProofs = Map<string, { readonly size: number; readonly isProven: boolean }>;
 
 /** The backups of a vault in a place, newest first. Somebody else made the names of `unproven`, or they are rotten. */
@@ -15,8 +15,8 @@ export interface FoundBackups {
 }
 
 /**
- * Tells the backups that this vault made from what others put under such names: the end of each is read, and must have
- * been made with the key and for this name. What cannot be read is not proven now.
+ * Separates the backups that this vault made from files that others named so: the end of each is read, and must have
+ * been made with the key and for this name. A backup that cannot be read is not proven now.
  */
 export async function findBackups(
   place: BackupPlace,

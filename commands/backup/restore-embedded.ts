@@ -19,7 +19,7 @@ import { unsealAgain } from './unseal-again.ts';
 
 interface Order {
   readonly backup: string;
-  /** What the backup said when it was checked. */
+  /** The backup's manifest, as it was checked. */
   readonly manifest: Manifest;
   readonly target: string;
   readonly isOverwrite: boolean;
@@ -43,7 +43,7 @@ export async function restoreEmbedded({
 }: Order): Promise<string | undefined> {
   const draft = draftOf(target);
   return whileDrafting(draft, async () => {
-    // What was checked before is checked again, since this is what will be the database.
+    // The backup is checked again, since this copy of it becomes the database.
     await unsealAgain(backup, manifest, draft);
     await eraseIn?.(draft);
     syncFile(draft);
@@ -101,7 +101,7 @@ function asideOf(path: string): string {
 const NOT_EMPTY =
   'the database is not empty: --overwrite replaces it with the backup and keeps it beside it under another name';
 
-/** What every vault's database holds from its first start on, or from a backup of it that is empty. */
+/** The tables that hold rows from a vault's first start on, or after the restore of an empty backup. */
 const FROM_THE_START: readonly string[] = ['migrations', 'tallies', 'leases', 'webhook_cursor', 'last_backup'];
 
 function holdsSomething(connection: Connection): boolean {

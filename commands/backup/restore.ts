@@ -238,7 +238,7 @@ function tell(given: Arguments, { isMac, holdsSecrets, ...outcome }: Outcome): n
   return 0;
 }
 
-/** What the next start would make anew, where it is not put back. */
+/** The secrets that the next start would make, as they were not put back. */
 function missingSecrets(given: Arguments, areInBackup: boolean): string[] {
   const { unkept } = previewSettings(given);
   if (unkept.length === 0) return [];

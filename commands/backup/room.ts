@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 
-/** What a backup or a restore leaves free on the disk: the vault may write to it too, and a full one refuses that. */
+/**
+ * The room that a backup or a restore leaves free on the disk: the vault may write there too, and cannot to a full one.
+ */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 /** Throws unless the disk of the folder takes a file of so many bytes; `what` needs them. */

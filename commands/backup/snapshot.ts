@@ -26,8 +26,7 @@ export function copyEmbedded(path: string, draft: string, checkpoint: Tuning['ch
     for (const pragma of [`busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`, 'synchronous = FULL', 'fullfsync = ON'])
       connection.run(`PRAGMA ${pragma}`);
     connection.query('VACUUM INTO :draft').run({ draft });
-    // What the copy kept in the log is much. Here it goes into the file without a wait of the vault, whose next commit
-    // would do it otherwise.
+    // The log has grown during the copy. This checkpoint does not make the vault wait; its next commit otherwise would.
     if (checkpoint !== 'external') connection.run('PRAGMA wal_checkpoint(PASSIVE)');
   } finally {
     connection.close();

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { isBusy } from '../../lib/db/errors.ts';
 import { giveToOwnerOf } from '../storage/durable.ts';
 
-/** What one process at a time does in a data directory, by the name of its lock: how it is called. */
+/**
+ * The jobs that one process at a time does in a data directory, by the name of the lock, with their names in messages.
+ */
 const JOBS = { backup: 'vault backup', restore: 'restore' } as const;
 
 /**

@@ -44,7 +44,7 @@ export function parseArguments(command: string, argv: readonly string[], own: re
   return { command, ...taken };
 }
 
-/** What was given for the command's operand or flag. Throws `UsageError` when nothing was. */
+/** The value of the command's operand or flag. Throws `UsageError` if it is absent. */
 export function needOption({ command, options }: Arguments, name: string): string {
   const text = options[name];
   if (text === undefined) throw new UsageError(`vault ${command} needs ${/^[A-Z]/.test(name) ? name : `--${name}`}.`);

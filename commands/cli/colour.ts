@@ -1,7 +1,7 @@
 /** The variables that say how to write to a terminal. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is asked of an output stream. */
+/** The properties of an output stream that are read. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -2,7 +2,7 @@ import type { SettingName } from '../../lib/config/settings.ts';
 import type { Arguments } from './arguments.ts';
 import type { Option } from './options.ts';
 
-/** What the program can do: how the help describes it, and how it runs. */
+/** A command: its help, and its run. */
 export interface Command {
   readonly summary: string;
   /** Its own flags and operands, in the order of the help. */

@@ -39,7 +39,7 @@ export function isListed(one: CompletedFlag): one is CompletedFlag & { readonly 
   return typeof one.value === 'object';
 }
 
-/** What may stand behind a first word: the second one of a command, or the words of its operand. */
+/** The words that may follow a first word: the second one of a command, or those of its operand. */
 export function secondWords(commands: Commands): [first: string, words: readonly string[]][] {
   const pairs = Object.entries(commands).flatMap(([name, { options }]) => {
     const [first = '', second] = name.split(' ');

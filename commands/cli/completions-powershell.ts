@@ -1,9 +1,7 @@
 import type { Commands } from './command.ts';
 import { everyFlag, firstWords, isListed, ownFlags, secondWords, settingFlags } from './completed-flags.ts';
 
-/**
- * A native argument completer (Register-ArgumentCompleter). What it gives no words for, PowerShell completes as a file.
- */
+/** A native argument completer (Register-ArgumentCompleter). Where it offers no words, PowerShell completes files. */
 export function powershellScript(commands: Commands): string {
   const values = everyFlag(commands).filter(isListed);
   return `# PowerShell completion of vault: vault completions powershell | Out-String | Invoke-Expression

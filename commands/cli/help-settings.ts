@@ -133,7 +133,7 @@ function groupOf(topic: string): string | undefined {
   return found ?? (Object.hasOwn(ALIASES, words) ? ALIASES[words] : undefined);
 }
 
-/** What a group is called on the command line: the first word of its name that says something. */
+/** The name of a group on the command line: its first word that carries meaning. */
 function firstWord(group: string): string {
   const words = group.toLowerCase().split(' ');
   return words.find((word) => !['what', 'is'].includes(word)) ?? group;

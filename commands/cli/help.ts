@@ -20,7 +20,7 @@ const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
 /** How much of the width a command line may take beside its words. */
 const EXAMPLE_SHARE = 0.45;
 
-/** What the commands of two words do together. */
+/** Summaries of the commands that share a first word. */
 const GROUPS: Readonly<Record<string, string>> = {
   clock: "confirms this machine's time",
   contracts: 'deploys the contracts',

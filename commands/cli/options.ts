@@ -56,7 +56,7 @@ export const FORCE = option(
 );
 /** Nobody is asked. */
 export const YES = option('--yes', 'ask nothing; in init, what is not given has its default');
-/** Who gets a message of the doctor. */
+/** The recipient of the doctor's test message. */
 export const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 /** Nothing is left out. */
 export const FULL = option('--full', 'leave nothing out: tables of a large database, rows of a person');
@@ -85,7 +85,7 @@ export const BACKUP_PLACE_SETTINGS: readonly SettingName[] = [
   'BACKUP_S3_SECRET_ACCESS_KEY',
 ];
 
-/** What the help of `vault serve` shows; `vault help settings` has the others. */
+/** The settings in the help of `vault serve`; `vault help settings` has the others. */
 export const MOST_USED_SETTINGS: readonly SettingName[] = [
   'BASE_URL',
   'HOST',

@@ -1,10 +1,10 @@
 import type { Setting } from '../../lib/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 
-/** Texts that mean nothing to almost every parser. What a parser says of them is what it takes. */
+/** Texts that almost every parser refuses. Its refusal says what it takes. */
 const NONSENSE = ['\u0001', '%%', '@ @', '=', ''];
 
-/** What a setting takes, in words: those in which its parser refuses another text. */
+/** The type of a setting, in the words with which its parser refuses another text. */
 export function typeOf(setting: Pick<Setting, 'parser'>): string {
   const problem = problemOf(setting);
   if (problem === undefined) return 'text';

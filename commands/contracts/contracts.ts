@@ -81,7 +81,7 @@ async function deployContracts(given: Arguments): Promise<number> {
 
 type Say = (...lines: readonly string[]) => void;
 
-/** What is asked for. Without a key nothing is sent. */
+/** The deployment's order. Without a key nothing is sent. */
 interface Order {
   readonly chainId: number;
   readonly chainName: string;

@@ -27,7 +27,7 @@ export interface Node {
   balance(address: string): Promise<bigint>;
   /** Fees for the next blocks. */
   fees(): Promise<TransactionFees>;
-  /** What a deployment takes, with a margin. */
+  /** The gas of a deployment, with a margin. */
   gas(from: string, contract: PlannedContract): Promise<bigint>;
   /** Sends from the key's account, waits, and resolves with the transaction's hash once the contract is there. */
   deploy(privateKey: Hex, nonce: number, contract: PlannedContract, gas: bigint): Promise<string>;

@@ -2,7 +2,7 @@ import type * as Address from 'ox/Address';
 import type { DeploymentParties, PlannedContract } from '../../lib/chain/deployment.ts';
 import type { Node } from './deployer.ts';
 
-/** What is asked for, and what the settings know of it. */
+/** The parties of the deployment, and what the settings have of the registries. */
 interface Settings {
   readonly configured: Address.Address | null;
   readonly parties: DeploymentParties;

@@ -13,7 +13,7 @@ export async function measureSync(path: string): Promise<number | undefined> {
   const times: number[] = [];
   const measuring = measure(`${path}.sync-${crypto.randomUUID()}`, times);
   await Promise.race([measuring, Bun.sleep(MEASURE_MS)]);
-  // What is not done by then ends by itself.
+  // A measurement that is still running ends by itself.
   measuring.catch(() => undefined);
   // The first one made the file, too.
   const rest = times.length > 1 ? times.slice(1) : times;

@@ -53,7 +53,10 @@ export function judgeRoom(free: number, size: number, ageDays: number): Finding 
 /** Beyond ten years no forecast is shown. */
 const DAYS_SHOWN_MAX = 3_650;
 
-/** What the numbers of `statfs` mean for a database (Linux, `linux/magic.h`); others are as good as any. */
+/**
+ * The kinds of file systems that are bad for a database, by the number of `statfs` (Linux, `linux/magic.h`). All others
+ * are fine.
+ */
 const FILE_SYSTEMS: Readonly<Record<number, readonly [name: string, kind: 'network' | 'memory' | 'layer']>> = {
   26985: ['NFS', 'network'],
   20859: ['SMB', 'network'],

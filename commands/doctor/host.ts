@@ -7,7 +7,7 @@ import { openAssets } from '../serve/assets.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 import { createTxt } from './dns.ts';
 
-/** What the doctor looks at through this process. */
+/** The doctor's view through this process. */
 export const SIGHT: Sight = {
   async addressesOf(name) {
     return (await lookup(name, { all: true })).map(({ address }) => address);

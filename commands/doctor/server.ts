@@ -36,7 +36,7 @@ export function serverCheck(config: Config): DoctorCheck {
 const VERSION_TIMEOUT_MS = 5_000;
 const VERSION_BYTES_MAX = 1_000;
 
-/** What the server says it is, in parentheses; nothing if it does not say. */
+/** The server's own version, in parentheses; empty if it does not give one. */
 async function versionOf({ databaseUrl, databaseAuthToken: token }: Config): Promise<string> {
   const url = new URL('/version', requestUrl(databaseUrl)).href;
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };

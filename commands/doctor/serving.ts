@@ -6,7 +6,7 @@ import { fileChecks } from './files.ts';
 import { SIGHT } from './host.ts';
 import { settingWarnings } from './settings.ts';
 
-/** What the doctor looks at in a process that serves, which no check may keep waiting. */
+/** The doctor's host in a process that serves, which no check may keep waiting. */
 export function servingHost(settings: Pick<Settings, 'config' | 'sources'>, stored: Examined['stored']): DoctorHost {
   const { config } = settings;
   const check: DoctorCheck = {

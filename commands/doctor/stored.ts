@@ -8,7 +8,7 @@ import { readStoredFacts, type StoredFacts } from '../../lib/doctor/stored.ts';
 import { isEmbedded } from '../setup/settings.ts';
 import { filePath, openExisting } from '../storage/database.ts';
 
-/** What the database of the settings knows; undefined where there is none yet. Rejects if it cannot be read. */
+/** The facts in the database of the settings; undefined where there is none yet. Rejects if it cannot be read. */
 export function storedFacts(config: Config): () => Promise<StoredFacts | undefined> {
   return once(async () => {
     if (isEmbedded(config.databaseUrl) && !existsSync(filePath(config.databaseUrl))) return undefined;

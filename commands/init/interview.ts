@@ -12,26 +12,26 @@ import type { Dialog } from './dialog.ts';
 /** The settings so far, and who is asked for the others. */
 export interface Interview {
   readonly dialog: Dialog;
-  /** What the file will set; the answers write here. */
+  /** The settings that the file will have; the answers write here. */
   readonly vars: Record<string, string>;
   /** Where the settings came from that need no question: by name. */
   readonly given: Readonly<Record<string, string>>;
-  /** Who gets the test message, where that is known. */
+  /** The recipient of the test message, if known. */
   readonly testTo: string | undefined;
 }
 
-/** What is asked for one answer. */
+/** A question for one answer. */
 interface Question {
   readonly words: string;
-  /** What an empty answer means, and how it is shown; without one, an answer is needed. */
+  /** The meaning of an empty answer, and how it is shown; without one, an answer is needed. */
   readonly fallback?: string | undefined;
   readonly shown?: string | undefined;
   readonly isHidden?: boolean;
-  /** What is wrong with an answer. */
+  /** The fault of an answer. */
   readonly judge?: (text: string) => string | undefined;
 }
 
-/** What is said where nothing shows what is typed. */
+/** The remark behind a question whose answer is not shown. */
 export const NOT_SHOWN = ' (it is not shown)';
 
 /** Leaves a setting unset. */
@@ -67,7 +67,7 @@ interface Asked {
   readonly isNeeded?: boolean;
   /** Whether what is typed may be seen, though it is a secret. */
   readonly isShown?: boolean;
-  /** What is meant by an answer that is short for one. */
+  /** The full form of a short answer. */
   readonly meant?: (text: string) => string;
   readonly judge?: (text: string) => string | undefined;
 }
@@ -126,7 +126,7 @@ export function configSoFar({ vars }: Pick<Interview, 'vars'>, later: Readonly<R
   return readConfig({ ...later, ...(isAtHome ? secretsToCome() : {}), ...vars });
 }
 
-/** What the rules between settings say of these, whatever the later questions bring. */
+/** The faults that the rules between settings find in these, whatever the later answers are. */
 export function faultsOf({ vars }: Pick<Interview, 'vars'>, names: readonly SettingName[]): string[] {
   const later = Object.entries(LATER).filter(([name]) => !names.includes(name as SettingName));
   try {

@@ -13,7 +13,7 @@ export interface Topic {
   readonly ask: (interview: Interview) => Promise<void>;
 }
 
-/** What is asked, in this order: nine topics at most. */
+/** The topics of the interview, in this order: nine at most. */
 export const INTERVIEW: readonly Topic[] = [
   {
     name: 'address',

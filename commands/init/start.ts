@@ -9,7 +9,7 @@ import { serviceDefaults } from '../setup/settings-file.ts';
 import { type Given, readVars } from '../setup/vars.ts';
 import type { Interview } from './interview.ts';
 
-/** What is given, over the settings of the file that is there. */
+/** The given settings, over those of the file that is there. */
 export function readStart(given: Arguments, file: string | undefined): Given {
   const flags: Vars = { ...given.vars, ...readSets(given.options['set']) };
   return readVars(flags, process.env, file);
@@ -33,7 +33,10 @@ function readSets(lines: string | undefined): Vars {
   return vars;
 }
 
-/** What a person need not answer is what no file said. Throws `UsageError` for what nobody will be asked again. */
+/**
+ * An interview that asks only for settings of the file. Throws `UsageError` for a fault in a setting that it does not
+ * ask for.
+ */
 export function beginInterview(
   { vars, sources }: Given,
   { path, ...who }: Pick<Interview, 'dialog' | 'testTo'> & { readonly path: string },

@@ -37,7 +37,7 @@ const LIMITS: SmtpLimits = {
   queueMax: SMTP_QUEUE_MAX,
 };
 
-/** What mails are signed with (RFC 6376): the key is RSA in PEM. */
+/** The parameters of a mail's signature (RFC 6376): the key is RSA in PEM. */
 export interface Dkim {
   readonly domain: string;
   readonly selector: string;

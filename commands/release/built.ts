@@ -1,4 +1,4 @@
-/** What a program was built from, the same for every machine. */
+/** The origin of a program's build, the same for every machine. */
 export interface Built {
   /** The commit; it ends in `+changes` if files differed from it. Null outside a repository. */
   readonly commit: string | null;

@@ -28,7 +28,7 @@ export function parseMinisignKey(text: string): MinisignKey | undefined {
   return { id: bytes.subarray(2, 2 + ID_BYTES), point: bytes.subarray(2 + ID_BYTES) };
 }
 
-/** What a `.minisig` file says. Undefined for anything else, and for the old kind that signs the file itself. */
+/** The parts of a `.minisig` file. Undefined for any other text, and for the old kind that signs the file itself. */
 export function parseSignature(text: string): MinisignSignature | undefined {
   const [untrusted = '', signature = '', comment = '', ofComment = ''] = text.split('\n').map((line) => line.trimEnd());
   const bytes = decoded(signature, 2 + ID_BYTES + SIGNATURE_BYTES);
@@ -43,7 +43,7 @@ export function parseSignature(text: string): MinisignSignature | undefined {
   };
 }
 
-/** What a trusted comment begins with. */
+/** The first words of a trusted comment. */
 export const TRUSTED = 'trusted comment: ';
 
 /** Whether `key` signed the file's content and the comment. */

@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { UsageError } from '../cli/arguments.ts';
 import { isSignedBy, keyName, type MinisignKey, parseMinisignKey, parseSignature } from './minisign.ts';
 
-/** What was found when a download was checked. `problem` says why it must not be used. */
+/** The verdict on a download. `problem` says why it must not be used. */
 export interface DownloadVerdict {
   readonly ok: boolean;
   readonly file: string;
   readonly sha256: string | null;
   /** Its name in the release, if it is one of its files. */
   readonly name: string | null;
-  /** What the signer wrote with the signature. */
+  /** The signer's comment in the signature. */
   readonly comment: string | null;
   readonly problem: string | null;
 }

@@ -40,7 +40,7 @@ interface Hint {
   readonly text: string;
 }
 
-/** What works as it is but is meant for trying out. */
+/** Hints on settings that work but are meant for trying out. */
 function findHints({ config, sources }: Settings): readonly Hint[] {
   const hints: Hint[] = DELIVERY_CHANNELS.flatMap((channel) => {
     const { setting, codes } = channel;

@@ -23,7 +23,7 @@ function respond(bytes: Uint8Array<ArrayBuffer> | null, sha256: string): Respons
 
 /** The program keeps texts compressed (`scripts/build/embed-assets.ts`). */
 async function bytesOf(content: string | Blob): Promise<Uint8Array<ArrayBuffer>> {
-  // What `Bun.build` gives has no `bytes`.
+  // Artifacts of `Bun.build` have no `bytes`.
   const bytes = new Uint8Array(await (typeof content === 'string' ? Bun.file(content) : content).arrayBuffer());
   const isPacked = typeof content === 'string' && content.endsWith('.zst');
   return isPacked ? new Uint8Array(await Bun.zstdDecompress(bytes)) : bytes;

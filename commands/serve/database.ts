@@ -39,7 +39,7 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
     startWriter() {
       const starting = startThread(database.file, log);
       thread = starting;
-      // What is written until it runs waits for it.
+      // Writes wait until the thread runs.
       database.writeOn({ run: async (task, statements) => (await starting).run(task, statements) });
       starting.then((writer) => writer.ended).then(ended.resolve, ended.resolve);
       watch = watchLog({ file: database.file, execute: database.execute, clock: systemClock, log });

@@ -14,7 +14,7 @@ export const CONNECTION_IDLE_SECONDS_MIN = 60;
 /** A server that listens. */
 export type Server = ReturnType<typeof Bun.serve>;
 
-/** What a server needs besides its address. */
+/** The parts of a server besides its address. */
 interface Serving {
   readonly config: Config;
   readonly inflight: Inflight;

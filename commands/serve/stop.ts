@@ -49,7 +49,7 @@ function ignoresHangup(): boolean {
   }
 }
 
-/** What is served, and what a request gets that is not answered in time. */
+/** The servers to stop, and the answer to a request that is not answered in time. */
 interface Serving {
   readonly servers: readonly Server[];
   readonly inflight: Inflight;

@@ -4,7 +4,7 @@ import { isCode } from '../storage/durable.ts';
 const ANSWER_MS = 5_000;
 const ANSWER_CHARS_MAX = 1_048_576;
 
-/** What HAProxy answers on its own socket. Throws an `Error` if it refuses, or does not answer. */
+/** HAProxy's answer on its own socket. Throws an `Error` if it refuses, or does not answer. */
 export function askHaproxy(path: string, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

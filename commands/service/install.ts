@@ -84,7 +84,7 @@ interface InForce {
   readonly config: Config;
 }
 
-/** What is in force for the service: the settings file where there is one, else what is given now. */
+/** The service's settings: those of its file where there is one, else those given now. */
 function settingsInForce({ vars: flags, options }: Arguments, file: string): InForce {
   const isThere = existsSync(file);
   const given = isThere ? readVars({}, {}, file) : readVars(flags, process.env);

@@ -9,7 +9,7 @@ interface Installed {
   readonly isNew: boolean;
 }
 
-/** What to run after the files are written, a line each. */
+/** The commands to run after the files are written, a line each. */
 export function nextSteps({ unit, proxy, secondPort, isNew }: Installed): string {
   const { configFile, user, program } = unit;
   return [

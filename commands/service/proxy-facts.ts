@@ -12,7 +12,7 @@ export const SECOND_SERVES = '/run/vault-second';
 /** Where Debian's HAProxy takes orders. */
 export const HAPROXY_SOCKET = '/run/haproxy/admin.sock';
 
-/** What a proxy's file needs of the settings in force. */
+/** The facts for a proxy's file, from the settings in force. */
 export interface ProxyFacts {
   readonly host: string;
   /** The public port, mostly 443. */
@@ -68,7 +68,7 @@ export function readProxyFacts(config: Config, { secondPort, certificate, certif
   };
 }
 
-/** What the settings do not say. */
+/** The facts that are not in the settings. */
 export interface ProxyChoice {
   readonly secondPort: number;
   readonly certificate?: string | undefined;

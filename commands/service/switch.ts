@@ -11,7 +11,7 @@ const READY_SECONDS = 120;
 const UP_MS = 20_000;
 const LOOK_MS = 200;
 const ANSWER_MS = 5_000;
-/** What the proxy has just chosen an address for is sent by then. */
+/** Requests for which the proxy has just chosen an address are sent by then. */
 const SETTLE_MS = 1_000;
 
 /** `vault service switch`. */

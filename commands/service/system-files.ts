@@ -18,17 +18,17 @@ export interface SystemFile {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
-  /** What is shown of it instead, if it holds secrets. */
+  /** The text to show instead, if the file holds secrets. */
   readonly shown?: string;
   /** Whether it is the operator's once it is there: it is then never replaced. */
   readonly isOperators?: boolean;
 }
 
-/** What became of a file. */
+/** The outcome of writing a file. */
 export interface FileOutcome {
   readonly path: string;
   readonly did: 'wrote' | 'updated' | 'unchanged' | 'kept' | 'replaced';
-  /** What the operator has to know of it. */
+  /** A remark for the operator. */
   readonly remark?: string;
 }
 

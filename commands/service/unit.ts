@@ -1,4 +1,4 @@
-/** What a unit is written for. */
+/** The parameters of a unit. */
 export interface UnitOptions {
   /** The program, by its absolute path. */
   readonly program: string;

@@ -4,7 +4,7 @@ import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 import { wrap } from '../cli/terminal.ts';
 import type { Given } from './vars.ts';
 
-/** What a service needs beyond the defaults. */
+/** The settings of a service beyond the defaults. */
 export function serviceDefaults(hasProxy: boolean): Vars {
   return {
     DATA_DIR: '/var/lib/vault',

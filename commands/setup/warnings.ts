@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 import { isByPerson } from './vars.ts';
 
 /**
- * What the settings warn of: names of the environment that are near a setting's, and settings that contradict each
+ * Warnings on the settings: names of the environment that are near a setting's, and settings that contradict each
  * other. Loaded after the first answer of `vault serve`.
  */
 export function findWarnings(

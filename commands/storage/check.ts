@@ -2,7 +2,7 @@ import type { OpenFile } from './connection.ts';
 import { type Failure, fromFailure } from './writer-messages.ts';
 import { type ToWriter, WRITER_ENTRY } from './writer-thread.ts';
 
-/** What a check found: undefined if the file is whole. */
+/** The result of a check: `damage` is undefined if the file is whole. */
 export type Checked = { readonly damage: string | undefined } | { readonly failure: Failure };
 
 /**

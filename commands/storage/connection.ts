@@ -28,7 +28,7 @@ const CACHE_KIB = 16 * 1024;
 
 /** How a connection uses the log. */
 export interface Tuning {
-  /** Who brings the log into the file. */
+  /** Whether this connection moves the log into the file. */
   readonly checkpoint?: 'auto' | 'external';
 }
 
@@ -173,7 +173,7 @@ const pragmasOf = ({ checkpoint }: Tuning) => [
   // Without it macOS keeps "written" data in the drive's cache; other systems ignore it.
   'fullfsync = ON',
   'foreign_keys = ON',
-  // What is deleted is overwritten: else an erased address would stay in the file until its page is used again.
+  // Deleted data is overwritten: else an erased address would stay in the file until its page is used again.
   'secure_delete = ON',
   // Big sorts would go to files in a temporary folder, which a read-only container lacks.
   'temp_store = MEMORY',

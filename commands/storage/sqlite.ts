@@ -36,7 +36,7 @@ export function openSqlite(path: string, tuning: Tuning = {}, clock: Clock = sys
 
   async function executeOn(writer: Pick<WriterThread, 'run'>, statement: BoundStatement): Promise<Result> {
     const known = prepare(statement.sql);
-    // What neither writes nor reads, such as ROLLBACK, belongs to the connection that writes.
+    // A statement that neither writes nor reads, such as ROLLBACK, belongs to the connection that writes.
     if (!known.writes && known.returnsRows) return whenFree(clock, () => runPrepared(known, statement.args));
     const [result] = await writer.run('execute', [statement]);
     if (!result) throw new Error('the writer has no result');

@@ -67,7 +67,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** What the recorded migrations make. */
+/** The schema that the recorded migrations make. */
 function expectedSchema(recorded: Recorded): Connection {
   const connection = new Connection(':memory:');
   connection.run(
@@ -123,7 +123,7 @@ export interface Extent {
 /** Reading so many rows takes a second at most, also from a disk. */
 const ROWS_MAX = 100_000;
 
-/** What is damaged, if anything, and the tables that were left out. With all tables the whole file is checked. */
+/** The damage, if any, and the tables that were left out. With all tables the whole file is checked. */
 export function checkTables(
   connection: Connection,
   { isFull = false, rowsMax = ROWS_MAX }: Extent,

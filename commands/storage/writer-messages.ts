@@ -1,7 +1,7 @@
 import type { Result, Value } from '../../lib/db/database.ts';
 import type { BoundStatement } from './statements.ts';
 
-/** What the writer does with statements: one by itself, or all in one transaction. */
+/** The writer's task: to run one statement by itself, or all in one transaction. */
 export type WriterTask = 'execute' | 'batch';
 
 /**
@@ -67,7 +67,7 @@ function fromCrossing(value: Crossing): Value {
   return 'integer' in value ? BigInt(value.integer) : Number(value.real);
 }
 
-/** What became of an order. */
+/** The outcome of an order. */
 export type WriterOutcome = { readonly results: Result[] } | { readonly failure: Failure };
 
 /** An error as it crosses: its class would be lost, and with it what callers decide by. */

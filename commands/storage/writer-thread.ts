@@ -49,7 +49,7 @@ export interface WriterThread {
 
 interface Start extends OpenFile {
   readonly clock?: Clock;
-  /** What the thread runs. */
+  /** The script that the thread runs. */
   readonly entry?: string;
   readonly processors?: number;
 }
@@ -157,7 +157,7 @@ export const WRITER_ENTRY = Bun.isStandaloneExecutable
 const WRITER_ENDED = 'WRITER_ENDED';
 const WRITER_LATE = 'WRITER_LATE';
 
-/** What was thrown: the runtime may put an excerpt of the source above it, and the places below. */
+/** The message of an error: the runtime may put an excerpt of the source above it, and a stack trace below. */
 function messageIn(text: string): string {
   return (/^(?:\w*Error|error): .*/m.exec(text) ?? /.*/.exec(text))?.[0] ?? '';
 }

@@ -47,9 +47,9 @@ function open(file: OpenFile, sharesCore: boolean) {
 }
 
 /**
- * Who reads waits on the event loop's thread, who writes for the disk: on the only core the loop goes first. No further
- * behind, as busy programs beside would take the thread's share. Linux alone counts a thread's niceness for itself.
- * Where it is refused, only that is lost.
+ * Readers wait for the event loop's thread, writers for the disk: on the only core the loop goes first. A lower
+ * priority would lose the thread's share to busy programs beside it. Linux alone counts a thread's niceness for itself.
+ * Where the system refuses, only this preference is lost.
  */
 function giveWay(niceness: number): void {
   if (process.platform !== 'linux') return;
