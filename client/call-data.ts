@@ -1,16 +1,16 @@
 import type { SettledOperation } from './operations.ts';
 
 /**
- * Call data as Solidity reads it (https://docs.soliditylang.org/en/latest/abi-spec.html). What it would read by an
- * offset that points backwards is undefined here.
+ * Call data as Solidity reads it (https://docs.soliditylang.org/en/latest/abi-spec.html). An offset that points
+ * backwards reads as undefined here, though Solidity would follow it.
  */
 
 /** The arguments of a function, or a tuple among them: its words by index; offsets count from its own start. */
 export interface Tuple {
   word(index: number): bigint | undefined;
-  /** What a word leads to: bytes, 0x-hex. */
+  /** The bytes at the offset in a word, 0x-hex. */
   bytes(index: number): string | undefined;
-  /** What a word leads to: a list of tuples of variable length, undefined where one cannot be read. */
+  /** The list of tuples of variable length at the offset in a word. A tuple is undefined where it cannot be read. */
   tuples(index: number): readonly (Tuple | undefined)[] | undefined;
 }
 

@@ -7,7 +7,7 @@ export type Message = string | Readonly<Partial<Record<Intl.LDMLPluralRule, stri
 /** Texts by id. */
 export type Catalogue = Readonly<Record<string, Message>>;
 
-/** What stands in the places of a text. Numbers are written as the language does. */
+/** Values for the placeholders of a text. Numbers are formatted in its language. */
 export type Values = Readonly<Record<string, string | number>>;
 
 /**
@@ -28,7 +28,7 @@ export function fillMessage(
   });
 }
 
-/** What stands around a value. */
+/** The characters around a value. */
 type Around = readonly [open: string, close: string];
 
 /**

@@ -22,7 +22,10 @@ export interface TypedMessage {
   readonly type: string;
 }
 
-/** What a key of an account signs for a message, and its signature as ERC-1271 takes it (`docs/contracts.md`). */
+/**
+ * The digest that a key of an account signs for a message, and its signature as ERC-1271 takes it
+ * (`docs/contracts.md`).
+ */
 export function createMessages({ window: { hash } }: Module) {
   const keccak256 = (...parts: readonly Uint8Array[]): Bytes => hash('keccak256', join(parts));
   const hashText = (text: string): Bytes => keccak256(utf8(text));
@@ -43,9 +46,9 @@ export function createMessages({ window: { hash } }: Module) {
       const bytes = typeof message === 'string' ? utf8(message) : message;
       return keccak256(utf8(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes);
     },
-    /** What a key signs so that its account vouches for a hash (ERC-1271): of a text its `messageHash`. */
+    /** The digest that a key signs so that its account vouches for a hash (ERC-1271): of a text its `messageHash`. */
     hashDigest,
-    /** What a key signs so that its account vouches for typed data. */
+    /** The digest that a key signs so that its account vouches for typed data. */
     typedDataDigest(account: MessageAccount, typed: TypedMessage): Bytes {
       const { domainSeparator, contents } = typed;
       if (account.kind === 1) return hashDigest(account, digestOf(domainSeparator, fixed(contents, 32)));
@@ -92,7 +95,7 @@ function sortedTypes(type: string): readonly [name: string, types: string] {
   return [name, all.sort().join('')];
 }
 
-/** What ERC-7739 puts behind the signature of typed data; the name only if it is not that of the first type. */
+/** The suffix of ERC-7739 to the signature of typed data; it has the name only if the first type has another. */
 function nestingOf({ domainSeparator, contents, type }: TypedMessage): Bytes {
   const [name, types] = sortedTypes(type);
   const description = utf8(types.startsWith(`${name}(`) ? types : types + name);

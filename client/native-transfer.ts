@@ -5,8 +5,8 @@ import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
 
 /**
- * What became of the ether; `moved` is proven by the account's code, which is known. `not_shown`: a node that has the
- * receipt does not show the transaction yet.
+ * The verdict on a transfer of ether; `moved` is proven by the account's code, which is known. `not_shown`: a node that
+ * has the receipt does not show the transaction yet.
  */
 export type NativeFinding = 'moved' | 'no_transfer' | 'not_shown' | Unproven;
 
@@ -69,7 +69,9 @@ async function distrust(
   return found.kind === 2 ? distrustUpgrades(ask, account, mined, factories) : undefined;
 }
 
-/** What the account runs is asked of the state before the block, and of the block's logs: only our code logs it. */
+/**
+ * Reads the account's implementation before the block, and its changes in the block's logs: only our code logs them.
+ */
 async function distrustUpgrades(
   ask: AskNode,
   account: string,

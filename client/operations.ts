@@ -16,7 +16,7 @@ export interface SettledOperation {
   readonly nonce: bigint;
   /** Whether the account's call went through. */
   readonly success: boolean;
-  /** What was logged by the operation's own execution, in order; none of the rest of the transaction. */
+  /** The logs of the operation's own execution, in order; without those of the rest of the transaction. */
   readonly logs: readonly ReceiptLog[];
 }
 

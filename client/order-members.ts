@@ -1,7 +1,7 @@
 /** How a member of an order is judged, and what it has to be. */
 export type Member = readonly [isRight: (value: unknown) => boolean, expected: string];
 
-/** What every order says. A number is no amount: JavaScript loses its last digits. */
+/** The members of every order. An amount is a text: JavaScript loses the last digits of such numbers. */
 export const TERMS = {
   id: [(value) => typeof value === 'string' && value !== '', "the order's id, a text"],
   to: [isAddress, "the payee's address, 0x and 40 hex digits"],

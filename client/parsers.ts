@@ -10,7 +10,7 @@ const OPERATION_TYPE = bytesOf('0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988
 /** The EntryPoints whose hashes are known. */
 const VERSIONS: readonly UserOperationDomain['version'][] = ['0.7', '0.8', '0.9'];
 
-/** What passkeys make and sign, and the hashes of names. */
+/** Parsers of what passkeys make and sign, and the hashes of names. */
 export function createParsers({ abi, window: { fill, take, hash } }: Module) {
   return {
     /** x‖y of a passkey's COSE_Key on P-256 (RFC 9053). */
@@ -25,8 +25,8 @@ export function createParsers({ abi, window: { fill, take, hash } }: Module) {
         (a, c, s, out) => abi.webauthn_pack(a, authenticatorData.length, c, clientData.length, s, out),
       ),
     /**
-     * What the account's owner signs (ERC-4337). Throws a `TypeError` for another version of the EntryPoint, a
-     * `RangeError` for a number that does not fit and for what 0.9 refuses.
+     * The hash that the account's owner signs (ERC-4337). Throws a `TypeError` for another version of the EntryPoint, a
+     * `RangeError` for a number that does not fit and for an operation that 0.9 refuses.
      */
     userOpHash(op: PackedUserOperation, domain: UserOperationDomain): Bytes {
       if (!VERSIONS.includes(domain.version)) throw new TypeError('expected an EntryPoint 0.7, 0.8 or 0.9');
@@ -35,8 +35,8 @@ export function createParsers({ abi, window: { fill, take, hash } }: Module) {
       return fill([fieldsOf(op, domain), join(hashes)], 32, operate);
     },
     /**
-     * What a passkey signs for an operation of an account of the second kind, which ends after `validUntil`, in
-     * seconds: keccak256 of a type hash, the operation's hash, and the end.
+     * The digest that a passkey signs for an operation of an account of the second kind, which ends after `validUntil`,
+     * in seconds: keccak256 of a type hash, the operation's hash, and the end.
      */
     operationDigest: (userOpHash: Uint8Array, validUntil: number): Bytes =>
       hash('keccak256', join([OPERATION_TYPE, fixed(userOpHash, 32), number(BigInt(validUntil), 32)])),

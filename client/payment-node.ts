@@ -1,4 +1,4 @@
-// What a payment's verification asks a node (JSON-RPC of Ethereum, EIP-1474).
+// The calls to a node that verify a payment (JSON-RPC of Ethereum, EIP-1474).
 import type { ReceiptLog } from './operations.ts';
 
 /** Asks a node: the result of a JSON-RPC call. Throws the node's error, or that it cannot be asked. */
@@ -85,7 +85,7 @@ export async function isCanonical(ask: AskNode, { block, blockHash }: MinedTrans
   return isHash(found?.['hash']) && found['hash'].toLowerCase() === blockHash;
 }
 
-/** What was sent to whom by a transaction; undefined while the node does not show it in this block. */
+/** The recipient and input of a transaction; undefined while the node does not show it in this block. */
 export async function readInput(
   ask: AskNode,
   { txHash, blockHash }: MinedTransaction,

@@ -1,6 +1,6 @@
 import { utf8 } from './bytes.ts';
 
-/** What names a payment: the shop's origin, that of the frame in which it asked, if another, and the order's id. */
+/** The name of a payment: the shop's origin, that of the frame in which it asked, if another, and the order's id. */
 export interface OrderName {
   readonly origin: string;
   readonly frame?: string | undefined;

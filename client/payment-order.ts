@@ -2,7 +2,7 @@ import { demandMembers, isAddress, type Member, TERMS } from './order-members.ts
 import { isHash } from './payment-node.ts';
 import { isOrigin, type OrderName, paymentNonce } from './payment-nonce.ts';
 
-/** What the shop asked for. */
+/** An order, as the shop made it. */
 export interface PaymentOrder extends OrderName {
   /** The payee. */
   readonly to: string;
@@ -13,7 +13,7 @@ export interface PaymentOrder extends OrderName {
   readonly chainId: number;
 }
 
-/** What the customer's browser hands in: hints only. Nothing in it is believed. */
+/** The receipt that the customer's browser hands in. It holds hints only: nothing in it is believed. */
 export interface PaymentReceipt {
   readonly userOpHash: string;
   /** Absent of a payment that was `pending` when the page was closed: then the newest blocks are searched. */
@@ -46,7 +46,7 @@ export async function readOrder(order: PaymentOrder): Promise<Order> {
   return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount), nonce };
 }
 
-/** What a receipt points at. */
+/** The claims of a receipt, to be verified. */
 export interface Claim {
   readonly userOpHash: string;
   readonly txHash: string | undefined;

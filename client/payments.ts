@@ -35,7 +35,7 @@ export {
   paymentNonce,
 };
 
-/** What the chain shows of an order's payment. `docs/payments.md` explains the reasons. */
+/** The verdict of the chain on an order's payment. `docs/payments.md` explains the reasons. */
 export type PaymentVerdict =
   | {
       readonly status: 'paid';
@@ -58,7 +58,7 @@ export type PaymentVerdict =
   /** No receipt for this chain was handed in, or whether ether was moved does not follow from what a node shows. */
   | { readonly status: 'unverifiable'; readonly reason: 'bad_receipt' | 'other_chain' | Unproven };
 
-/** What else to trust beside the pinned contracts, and when a block is final. */
+/** Contracts to trust beside the pinned ones, and when a block is final. */
 export interface VerifyOptions {
   readonly entryPoints?: readonly string[];
   readonly accounts?: readonly AccountFactory[];

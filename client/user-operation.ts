@@ -46,8 +46,8 @@ export function dynamicOf(
 }
 
 /**
- * What EntryPoint 0.9 hashes of `paymasterAndData`: all but a signature of the paymaster and its length, which stand
- * before `PAYMASTER_MAGIC` at the end.
+ * The part of `paymasterAndData` that EntryPoint 0.9 hashes: all but the paymaster's signature and its length, which
+ * precede `PAYMASTER_MAGIC` at the end.
  */
 function signedPaymaster(bytes: Uint8Array): Uint8Array {
   const suffix = bytes.length - SUFFIX_BYTES;

@@ -2,7 +2,8 @@
 export const ABI_VERSION = 2;
 
 /**
- * What the module exports (`assets/enclave/index.ts`): offsets into its window and lengths in, a number or nothing out.
+ * The module's exports (`assets/enclave/index.ts`). They take offsets into its window and lengths, and return a number
+ * or nothing.
  */
 export const FUNCTIONS = [
   ...(['abi_version', 'window_length', 'write', 'read'] as const),

@@ -1,4 +1,4 @@
-// What a page gives the client, judged before anything is asked, sent or made.
+// Checks of a page's arguments, before the client asks, sends or makes anything.
 import { shown } from '../order-members.ts';
 import type { Call } from './call.ts';
 import { fault, VaultClientError } from './error.ts';

@@ -70,7 +70,7 @@ async function sentCode(
     keep({ sent: made });
     return made;
   } catch (error) {
-    // What the vault refused is asked for anew.
+    // A send that the vault refused gets a new key the next time.
     if (error instanceof VaultClientError && error.status > 0) keep({ sent: undefined });
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What the client itself finds wrong, in the place of the vault's word, and what to do. */
+/** The client's own error words, and what to do. */
 const HINTS = {
   unreachable: 'The vault did not answer. Try again.',
   unexpected_answer: 'No vault answers at this URL.',
@@ -21,7 +21,7 @@ const HINTS = {
 /** A word for what the client itself finds wrong. */
 export type ClientFault = keyof typeof HINTS | 'rp_id_refused' | 'not_registered' | 'operation_refused';
 
-/** What the vault said beside its word. */
+/** The vault's answer beside its error word. */
 export interface ErrorParts {
   readonly status?: number;
   readonly hint?: string | undefined;
@@ -34,7 +34,7 @@ export interface ErrorParts {
 
 /** A refusal of the vault, or a fault on the way to it. `error` is the word to decide by. */
 export class VaultClientError extends Error {
-  /** What the client loads on demand has a class of its own: the name decides, not the class. */
+  /** Scripts loaded on demand have a class of their own, so the name decides, not the class. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return (error as Error | undefined)?.name === 'VaultClientError';
   }
@@ -42,7 +42,7 @@ export class VaultClientError extends Error {
   override readonly name = 'VaultClientError';
   /** The vault's word, such as `rate_limited`, or one of the client's. */
   declare readonly error: string;
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no answer. */
   declare readonly status: number;
   /** One sentence that says what to do. */
   declare readonly hint: string | undefined;

@@ -102,7 +102,7 @@ function own(act: () => void): void {
   }
 }
 
-/** The next token. What the vault refuses, and what fails too often, goes out. */
+/** The next token. Throws a refusal of the vault, and the failure after too many. */
 async function nextOf(token: () => string | Promise<string>, failures: number): Promise<string> {
   try {
     return await token();

@@ -91,7 +91,7 @@ export function createClient(options: ClientOptions) {
       isPayer(await (await loadPart(import('./sign-in.ts'))).signIn(call, info, given)),
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
-    /** What a payment by link led back to this page with. */
+    /** The result with which a payment by link returned to this page. */
     returned,
     /** Whether an order was paid: by your own node, else by the vault's word. */
     verifyPayment: async (

@@ -49,7 +49,7 @@ export function signWith(
   return askPasskey(rpId, challenge, ids, options).catch(refusedBy(options.signal, rpId, hint));
 }
 
-/** What refuses an authenticator rather than the person. `TypeError`: what it made cannot be read. */
+/** The errors that reject an authenticator rather than the person. `TypeError`: its answer cannot be read. */
 const UNSUPPORTED = ['NotSupportedError', 'ConstraintError', 'InvalidStateError', 'TypeError'];
 
 /**

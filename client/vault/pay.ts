@@ -18,12 +18,12 @@ export interface PayOrder {
   readonly label?: string;
   /** ISO 8601. */
   readonly expires?: string;
-  /** What the browser shows. */
+  /** The total that the browser shows. */
   readonly total: { readonly currency: string; readonly value: string; readonly label?: string };
 }
 
 /**
- * Whose passkey pays, so that the page asks for that one alone. A hint: the page believes none of it. With the key it
+ * The payer's passkey, so that the page asks for that one alone. A hint: the page believes none of it. With the key it
  * shows the order at once.
  */
 export interface Payer {
@@ -51,7 +51,7 @@ export interface PayOptions {
   readonly payer?: Payer | undefined;
 }
 
-/** What a link led back with. */
+/** The result of a payment by link. */
 export interface PayReturn extends Partial<PayReceipt> {
   readonly id: string;
   readonly error?: string;
@@ -170,7 +170,10 @@ function byLink(
   );
 }
 
-/** What a link led back to this page with; undefined if none did. It is read once: the address is cleared. */
+/**
+ * The result with which a payment by link returned to this page; undefined if there is none. It is read once: the
+ * address is cleared.
+ */
 export function returned(): PayReturn | undefined {
   const text = /^#vault-pay=([\w-]+)$/.exec(location.hash)?.[1];
   if (text === undefined) return undefined;

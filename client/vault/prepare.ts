@@ -15,7 +15,7 @@ const PROOF_SECONDS = 300;
 
 /**
  * Takes the steps that are missing before the vault can be asked: the code, the passkey, the account's own operation,
- * and the proof. What ends while the person takes her time is asked for again.
+ * and the proof. A step whose result expires while the person takes her time is taken again.
  */
 export async function prepare(run: RegistrationRun, name: string): Promise<NonNullable<Progress['request']>> {
   const { call, info, signal, step, keep, progress, askCode, invite } = run;

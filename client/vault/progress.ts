@@ -42,7 +42,7 @@ export interface Progress extends Subject {
   readonly request?: { readonly body: RegistrationInput; readonly key: string } | undefined;
 }
 
-/** What was begun for one vault. It is read each time, so that two tabs go on with each other's steps. */
+/** The registrations begun with one vault. They are read each time, so that two tabs continue each other's steps. */
 export interface Memory {
   /** The one that was gone on with last. */
   read(): Progress | undefined;
@@ -60,7 +60,7 @@ const PEOPLE_MAX = 8;
 /** In the browser's `localStorage`; where there is none, or it is full, nothing outlives the page. */
 export function openMemory(url: string, keeper: Keeper | null | undefined, endsAfterMs = HOUR_MS): Memory {
   const name = `vault.register.${new URL(url).origin}`;
-  /** What could not be stored. */
+  /** The last state that could not be stored. */
   let kept: string | undefined;
   const attempt = <T>(act: (keeper: Keeper) => T): T | undefined => {
     try {

@@ -7,7 +7,7 @@ import type { Progress } from './progress.ts';
 import type { Proving, RegisterStep, Registrar, RegistrationRun } from './registration-run.ts';
 import { type Registration, submit } from './submit.ts';
 
-/** What is registered. A handle takes no code. */
+/** The subject of a registration. A handle takes no code. */
 export type RegisterSubject =
   | (Proving & { readonly email: string })
   | (Proving & { readonly phone: string })

@@ -2,14 +2,14 @@ import type { Call } from './call.ts';
 import type { Memory, Progress } from './progress.ts';
 import type { VaultInfo } from './vault-info.ts';
 
-/** What the person is asked for: the code that was sent. */
+/** A request for the code that was sent. */
 export interface CodeRequest {
   readonly identifier: string;
   readonly channel: 'email' | 'sms';
   /** Until when the code works, and from when on another one can be sent; in milliseconds of this device's clock. */
   readonly endsAt: number;
   readonly nextAt: number;
-  /** What the vault said against the last one, or `Too soon` where no other code can be sent before `nextAt`. */
+  /** The vault's refusal of the last code, or `Too soon` where no other code can be sent before `nextAt`. */
   readonly problem: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'Too soon' | (string & {}) | undefined;
   readonly attemptsRemaining: number | undefined;
 }
@@ -20,7 +20,7 @@ export type CodeAnswer = string | { readonly resend: true } | null | undefined;
 /** Asks the person for the code. */
 export type AskCode = (request: CodeRequest) => Promise<CodeAnswer> | CodeAnswer;
 
-/** What proving an address takes. */
+/** The options for proving an address. */
 export interface Proving {
   readonly askCode: AskCode;
   /** A pass of an earlier mail. */
@@ -32,7 +32,7 @@ export interface Proving {
 /** The steps of a registration, in order; `operation` only where the account registers its DID itself. */
 export type RegisterStep = 'code' | 'passkey' | 'operation' | 'proof' | 'record' | 'submitted' | 'confirmed';
 
-/** What a registration works with. */
+/** The parts that a registration works with. */
 export interface Registrar {
   readonly call: Call;
   readonly memory: Memory;

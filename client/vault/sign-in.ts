@@ -18,7 +18,9 @@ const NONE_HERE =
 
 /** How somebody signs in. */
 export interface SignInOptions {
-  /** What the passkey signs, which your server made and checks the assertion against; random without. */
+  /**
+   * The challenge that the passkey signs. Your server makes it and checks the assertion against it; random if absent.
+   */
   readonly challenge?: string | Uint8Array;
   /** One passkey alone; without it the person picks. */
   readonly credentialId?: string;
@@ -59,7 +61,7 @@ export async function signIn(
   throw isOnItsWay ? fault('not_confirmed_yet', { retryAfter: 2 }) : fault('not_registered', { hint: NOT_REGISTERED });
 }
 
-/** What the vault knows of the passkey with this key; undefined for a registration by another one. */
+/** The vault's registration of the passkey with this key; undefined for a registration by another one. */
 async function rowOf(call: Call, credentialId: string, { x: pubKeyX, y: pubKeyY }: PublicKey, signal?: AbortSignal) {
   const row = await call('GET /api/dids/lookup', { credentialId, pubKeyX, pubKeyY }, { signal }).catch(
     (error: unknown) => {

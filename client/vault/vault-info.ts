@@ -2,7 +2,7 @@ import type { Call } from './call.ts';
 import { fault } from './error.ts';
 import type { Contracts, Status } from './wire.ts';
 
-/** What a vault says of itself. It is asked once, and again after a failure. */
+/** The vault's state and contracts. They are read once, and again after a failure. */
 export type VaultInfo = () => Promise<{ readonly status: Status; readonly contracts: Contracts }>;
 
 /** Asks at the first call. */

@@ -8,7 +8,7 @@ export const API_MS = 25_000;
  */
 export const VERIFICATION_GAS_MIN = 300_000n;
 export const CALL_GAS_MIN = 150_000n;
-/** What the account adds where the chain has no precompile for P-256. */
+/** Extra verification gas where the chain has no precompile for P-256. */
 export const VERIFICATION_GAS_WITHOUT_P256 = 250_000n;
 /** How long a signed operation of an account of kind 2 can be included, in seconds of the chain's time. */
 export const VALID_SECONDS_MAX = 600;

@@ -1,6 +1,6 @@
 /**
  * r‖s of a P-256 signature as authenticators write it: DER, a sequence of two integers (RFC 3279 section 2.2.3). Throws
- * a `TypeError` for anything else. What is not in the range of the curve is found where it is used.
+ * a `TypeError` for anything else. Whether r and s are in the curve's range is checked where they are used.
  */
 export function rawSignature(der: Uint8Array): Uint8Array<ArrayBuffer> {
   const [r, next] = integerAt(der, 2);

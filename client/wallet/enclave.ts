@@ -14,9 +14,9 @@ export interface Enclave {
   packAssertion(assertion: SignedAssertion): Hex;
   /** r‖s of a signature in DER. */
   rawSignature(der: Uint8Array): Uint8Array;
-  /** What the passkey of an account of kind 1 signs. Throws a `TypeError` for an unknown EntryPoint. */
+  /** The hash that the passkey of an account of kind 1 signs. Throws a `TypeError` for an unknown EntryPoint. */
   userOpHash(operation: Operation, entryPoint: Hex, chainId: number): Uint8Array<ArrayBuffer>;
-  /** What the passkey of an account of kind 2 signs; `validUntil` is in seconds. */
+  /** The digest that the passkey of an account of kind 2 signs; `validUntil` is in seconds. */
   operationDigest(userOpHash: Uint8Array, validUntil: number): Uint8Array<ArrayBuffer>;
 }
 

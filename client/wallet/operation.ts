@@ -25,7 +25,7 @@ export interface Operation {
   readonly signature: Hex;
 }
 
-/** What moves money: `amount` of the token's smallest unit, of ether where it is `native`. */
+/** A transfer of `amount` of the token's smallest unit, of wei where it is `native`. */
 export interface Transfer {
   readonly to: Hex;
   readonly amount: bigint;
@@ -75,7 +75,7 @@ export function draftOperation(draft: Draft): Operation {
   };
 }
 
-/** What an operation does, for whom, and at which fees. */
+/** An operation's sender, calls and fees. */
 export interface Draft {
   readonly sender: Hex;
   readonly nonce: Hex;
@@ -154,7 +154,7 @@ const PAYMASTER = [
   ...(['paymaster', 'paymasterVerificationGasLimit', 'paymasterPostOpGasLimit'] as const),
   ...(['paymasterData', 'paymasterSignature'] as const),
 ] as const;
-/** What stands behind a paymaster's own signature: the first 8 bytes of keccak256 of `PaymasterSignature`. */
+/** The suffix of a paymaster's own signature: the first 8 bytes of keccak256 of `PaymasterSignature`. */
 const PAYMASTER_MAGIC = '22e325a297439656';
 
 /**

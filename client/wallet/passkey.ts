@@ -19,7 +19,7 @@ export interface NewPasskey extends PublicKey {
   readonly isSynced: boolean;
 }
 
-/** What a passkey is made for. */
+/** The options of a new passkey. */
 export interface NewPasskeyOptions {
   readonly name: string;
   /** The name of the service in the dialog; the RP ID without it. */

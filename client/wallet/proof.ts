@@ -1,9 +1,9 @@
-// What a passkey signs to prove something to the vault, and how it is sent.
+// The challenges that a passkey signs to prove something to the vault, and the form in which proofs are sent.
 import { bytesOf, encode, type Keccak, utf8 } from './abi.ts';
 import { type Hex, toBase64url, toHex } from './bytes.ts';
 import type { Assertion } from './passkey.ts';
 
-/** What the vault signed when a code was right: the members that a proof names. */
+/** The vault's attestation of a right code: the members that a proof names. */
 export interface Attested {
   readonly identifier: string;
   readonly channel: string;
@@ -26,12 +26,12 @@ export function proofOf({ authenticatorData, clientDataJSON, signature }: Assert
   };
 }
 
-/** What a proof says of the attested address. */
+/** The hash of the attested address in a proof. */
 export function identifierHash(keccak256: Keccak, { signature, channel, identifier }: Attested): Hex {
   return toHex(keccak256(new Uint8Array([...bytesOf(signature), ...utf8(`${channel}:${identifier}`)])));
 }
 
-/** What a registration's proof is for; hashes and addresses are 0x-hex. */
+/** The terms of a registration's proof; hashes and addresses are 0x-hex. */
 export interface RegistrationTerms {
   readonly registrar: string;
   readonly chainId: number;

@@ -18,7 +18,7 @@ import { askPasskey } from './passkey.ts';
 import { type Config, type Fees, RefusedError } from './vault.ts';
 import { isSignedBy } from './verify.ts';
 
-/** What the chain says of an account and of its next block. `at` is the device's time of it, in milliseconds. */
+/** The chain's state of an account and of its next block. `at` is the device's time of it, in milliseconds. */
 export interface Standing {
   readonly state: AccountState;
   readonly fees: Fees;
@@ -47,7 +47,7 @@ export function draftOf(
   });
 }
 
-/** What deploys an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
+/** The creation of an account. Throws `NoAccountError` if its key is unknown, or the vault names no factory for it. */
 function creationOf({ kind, x, y }: Account, config: Config): Creation {
   const factory = factoryOf(config, kind);
   if (x === undefined || y === undefined || factory === undefined) throw new NoAccountError();
@@ -108,7 +108,7 @@ export interface Signed {
   readonly validUntil?: number;
 }
 
-/** What signing takes. */
+/** The parts needed to sign. */
 export interface Signing {
   readonly config: Pick<Config, 'rpId' | 'chainId' | 'feeMax'>;
   readonly enclave: Enclave;
@@ -120,8 +120,8 @@ export interface Signing {
 }
 
 /**
- * Has the account's passkey sign. What an account of kind 2 signs ends by itself, 10 minutes from now at the latest.
- * Throws `PasskeyError`, `FeeBoundError`, and `NoAccountError` if the passkey is not one of the account's keys.
+ * Has the account's passkey sign. A signature for an account of kind 2 ends 10 minutes from now at the latest. Throws
+ * `PasskeyError`, `FeeBoundError`, and `NoAccountError` if the passkey is not one of the account's keys.
  */
 export async function signOperation(account: Account, operation: Operation, signing: Signing): Promise<Signed> {
   const { config, enclave, entryPoint, standing, signal } = signing;

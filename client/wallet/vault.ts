@@ -1,4 +1,4 @@
-// What operations of accounts need of a vault, and how it fails.
+// The parts of a vault that operations of accounts need, and its failures.
 import type { Factories } from './account.ts';
 import type { Hex } from './bytes.ts';
 
