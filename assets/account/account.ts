@@ -108,7 +108,7 @@ function pickAddress(signed: Signed): void {
   element('owner').focus();
 }
 
-/** What the home screen shows. The same, read again, is left alone: what is drawn anew loses focus and presses. */
+/** The state that the home screen shows. An unchanged state is not drawn again, as drawing loses focus and presses. */
 let drawn = '';
 
 function showHome(signed: Signed, accounts: readonly Account[]): void {

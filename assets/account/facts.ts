@@ -1,4 +1,4 @@
-// What the vault and the chain say of an account. What is not of the form that this page knows is not shown.
+// Facts of an account from the vault and the chain. A fact in a form that this page does not know is not shown.
 
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
@@ -16,7 +16,7 @@ export interface Key {
   readonly synced: boolean | null;
 }
 
-/** Who may propose a new key, after which delay. */
+/** A guardian may propose a new key, after this delay. */
 export interface Guardian {
   readonly address: Hex;
   readonly delaySeconds: number;

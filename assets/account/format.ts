@@ -23,7 +23,7 @@ export function moment(iso: string): string {
   return new Date(iso).toLocaleString(spoken(), MOMENT);
 }
 
-/** What is left of a time: `2 days 3:04:05`, `9:59`. */
+/** Time left: `2 days 3:04:05`, `9:59`. */
 export function left(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');

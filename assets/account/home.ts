@@ -22,11 +22,11 @@ export interface Signed extends World {
   readonly registration: Registration | undefined;
 }
 
-/** What the vault says of a passkey's registration. */
+/** The vault's record of a passkey's registration. */
 export interface Registration {
   readonly did: string;
   readonly txHash: Hex;
-  /** What other DIDs have proven of this one's addresses. */
+  /** Proofs of other DIDs for this one's addresses. */
   readonly challenges?: readonly Challenge[];
 }
 
@@ -63,7 +63,7 @@ export function keysOf({ account, facts }: Pick<Signed, 'account' | 'facts'>): S
   });
 }
 
-/** What stands below a key's name. */
+/** The line below a key's name. */
 export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): string {
   const words = [
     isAddress ? short(`0x${x.slice(-40)}`) : isHere ? word('keys.here') : '',
@@ -74,7 +74,7 @@ export function aboutKey({ isAddress, isHere, synced, addedAt, x }: ShownKey): s
   return text.charAt(0).toLocaleUpperCase(spoken()) + text.slice(1);
 }
 
-/** What the buttons of the page do. */
+/** The actions of the page's buttons. */
 export interface Actions {
   stop(): void;
   keep(): void;
@@ -223,7 +223,7 @@ export async function writeMoney({ account, config }: Signed): Promise<void> {
   list.replaceChildren(...rows);
 }
 
-/** What is registered with the passkey; undefined if nothing is, or the vault does not say. */
+/** The passkey's registration; undefined if there is none, or the vault does not say. */
 async function readRegistration({ credentialId, x, y }: Account): Promise<Registration | undefined> {
   const key = x === undefined || y === undefined ? {} : { pubKeyX: x, pubKeyY: y };
   return ask<Registration>('GET /api/dids/lookup', { credentialId, ...key }).catch(() => undefined);

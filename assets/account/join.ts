@@ -121,7 +121,7 @@ async function compare(signed: Signed, secret: Uint8Array, key: NonNullable<Mail
   show('qr');
 }
 
-/** The name in a label. What a stranger may have written is text, and short. */
+/** The name in a label. A stranger may have written it, so it is cut to 31 bytes and stripped of control characters. */
 function nameOf(label: Hex): string {
   const bytes = bytesOf(label).subarray(0, 31);
   const end = bytes.indexOf(0);
@@ -129,7 +129,7 @@ function nameOf(label: Hex): string {
   return text === '' ? word('name.new') : text;
 }
 
-/** What the second device remembers of the passkey that it made. */
+/** The passkey that the second device made, remembered over a reload. */
 interface Made {
   readonly link: string;
   readonly account: Hex;

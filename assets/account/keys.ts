@@ -89,7 +89,7 @@ async function addAddress(signed: Signed, back: () => void): Promise<void> {
   addKey(signed, key, back);
 }
 
-/** What is wrong with an address that is to be a key: it has to be of a wallet that signs by itself. */
+/** The fault of an address that is to be a key; it must belong to a wallet that signs by itself. */
 async function faultOf(signed: Signed, owner: string): Promise<string | undefined> {
   if (!/^0x[0-9a-fA-F]{40}$/.test(owner) || BigInt(owner) === 0n) return word('address.fault_form');
   const digits = owner.slice(2);

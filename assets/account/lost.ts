@@ -148,7 +148,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   location.hash = `waiting=${address}`;
 }
 
-/** What a new passkey signs (docs/recovery.md): label, registrar, chain, and the rest of its words. */
+/** The challenge that a new passkey signs (docs/recovery.md): label, registrar, chain, and the rest of its words. */
 export function recoverChallenge(
   keccak256: Keccak,
   { config, contracts }: Pick<Place, 'config' | 'contracts'>,

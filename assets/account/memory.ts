@@ -2,7 +2,7 @@
 /** Names: an operation on its way, a join that was opened or made here, a recovery, whether keys are synced. */
 type Name = 'sent' | 'join' | 'made' | 'synced' | 'signed-in' | 'lost';
 
-/** What was remembered; undefined if nothing, or nonsense. */
+/** The value remembered under a name; undefined if there is none, or it is nonsense. */
 export function recall<T>(name: Name): T | undefined {
   try {
     return (JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null') ?? undefined) as T | undefined;
@@ -38,7 +38,7 @@ export function noteSynced(x: string, isSynced: boolean): void {
   remember('synced', { ...recall<Record<string, boolean>>('synced'), [x.toLowerCase()]: isSynced });
 }
 
-/** What was noted; null for a key that was never used here. */
+/** Whether the key's passkey is synced; null for a key that was never used here. */
 export function isSyncedHere(x: string): boolean | null {
   return recall<Record<string, boolean>>('synced')?.[x.toLowerCase()] ?? null;
 }

@@ -11,7 +11,7 @@ import * as api from '../wallet/api.ts';
 import { isSearched, judge, type Version } from '../wallet/judge.ts';
 import { ProblemError } from './problem.ts';
 
-/** What every step of the page has. */
+/** The parts that every step of the page uses. */
 export interface World {
   readonly config: Config;
   readonly enclave: Enclave;
@@ -22,12 +22,12 @@ export interface Price {
   readonly operation: Operation;
   readonly standing: Standing;
   readonly fee: bigint;
-  /** What the account can pay of fees, in wei. */
+  /** The wei that the account can pay for fees. */
   readonly has: bigint;
   readonly entryPoint: Hex;
 }
 
-/** What the account is asked to do: calls of contracts, or of itself. */
+/** The call data of an account for calls of contracts, or of itself. */
 export function callDataOf(account: Account, calls: readonly Call[]): Hex {
   const [first] = calls;
   // The account's own functions take the EntryPoint as their caller.
@@ -90,7 +90,7 @@ export async function send(operation: Operation, entryPoint: Hex): Promise<strin
   return undefined;
 }
 
-/** What became of a change: its calls succeeded, or they failed, or it has ended unused. */
+/** The outcome of a change: its calls succeeded, or they failed, or it ended unused. */
 export type Outcome = 'done' | 'reverted' | 'ended';
 
 /** Waits for a change's block, while `tick` says that somebody waits. Only a final one shows that it did not happen. */

@@ -49,7 +49,7 @@ export function perform(world: World, account: Account, plan: Plan, back: () => 
   );
 }
 
-/** Signs a change that is not confirmed once more, with the same nonce. What that throws is said beside the wait. */
+/** Signs a change that is not confirmed once more, with the same nonce. An error is shown beside the wait. */
 async function repeat(world: World, account: Account, plan: Plan, earlier: Sent): Promise<void> {
   try {
     const price = await priceOf(world, account, plan.calls, earlier);
@@ -130,7 +130,7 @@ export function resume(): boolean {
   return true;
 }
 
-/** What this page waits for; nothing once the person went on without it. */
+/** The change that this page waits for; undefined once the person has gone on without it. */
 let waited: Sent | undefined;
 
 function showProgress(title: string, at: string): void {
@@ -145,7 +145,7 @@ function showProgress(title: string, at: string): void {
   step(STEPS, at);
 }
 
-/** What the bundler said against a change, and what signs it again. */
+/** The bundler's objection to a change, and the action that signs it again. */
 interface Doubt {
   readonly words: string;
   readonly again: () => void;

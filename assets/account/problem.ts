@@ -18,11 +18,11 @@ export class ProblemError extends Error {
   }
 }
 
-/** What a step can be followed by. */
+/** The ways on from a failed step. */
 export interface After {
-  /** What trying again does; without it there is only the way back. */
+  /** Tries again; if absent, there is only the way back. */
   readonly again?: () => void;
-  /** What happens when no passkey was used; without it that is a problem too. */
+  /** Runs when no passkey was used; if absent, that is a problem too. */
   readonly noPasskey?: () => void;
   /** Whether the person has gone elsewhere since: then nothing is shown. */
   readonly isLate?: () => boolean;

@@ -18,7 +18,7 @@ import {
   write,
 } from './view.ts';
 
-/** What the vault signs once a code was right. Only some members are read here. */
+/** The vault's attestation of a right code. Only some members are read here. */
 export interface Attestation {
   readonly identifier: string;
   readonly channel: Channel;
@@ -29,17 +29,17 @@ export interface Attestation {
 /** How an address is reached. */
 export type Channel = 'email' | 'sms';
 
-/** What is asked for, and why. */
+/** The screen that asks for an address, and its reason. */
 export interface Asking {
   readonly title: string;
   readonly words: string;
   readonly back: () => void;
   readonly channel?: Channel;
-  /** What the code is for. */
+  /** The purpose of the code. */
   readonly purpose?: 'registration' | 'recovery';
   /** From a message, for whom others keep from a code. */
   readonly pass?: string;
-  /** What the button says, where no code is sent. */
+  /** The label of the button where no code is sent. */
   readonly button?: string;
   /** The passkey's word for a code where others have used up those of the address: members of the request. */
   readonly touch?: (address: string) => Promise<object>;
@@ -105,7 +105,7 @@ async function sendCode(identifier: string, asking: Asking, then: (attestation: 
   fault('code', undefined);
   // The passkey's prompt has another screen.
   if (shown() !== 'mail') show('mail');
-  // What asked for the address is over.
+  // The form for the address is done.
   toggle('mail-words', false);
   toggle('mail-form', false);
   toggle('code-form', true);

@@ -1,4 +1,4 @@
-// What went wrong, by the ids of its words: `down.title` says what it is, `down.text` what to do.
+// Problems by the ids of their words: `down.title` names the problem, `down.text` the remedy.
 import { word } from '../words/words.ts';
 
 /** Title and text. */

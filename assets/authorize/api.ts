@@ -1,4 +1,4 @@
-// What this page asks of the vault besides the client's calls: its settings, and the answer for the app.
+// This page's requests to the vault besides the client's: its settings, and the answer for the app.
 
 import { utf8 } from '../../client/bytes.ts';
 import { pause } from '../../client/vault/call.ts';
@@ -10,7 +10,7 @@ import { accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
 import type { AppLink } from './link.ts';
 
-/** What the vault says of itself to this page. */
+/** The vault's configuration of this page. */
 export interface PageConfig {
   /** The vault's origin. */
   readonly issuer: string;
@@ -21,11 +21,13 @@ export interface PageConfig {
   readonly moveHours: number;
   /** Accounts can be recovered by mail. */
   readonly recovers: boolean;
-  /** What refuses new accounts for this person's network now, and for how many seconds; null while nothing does. */
+  /**
+   * The error that refuses new accounts for this person's network now, and for how many seconds; null while none does.
+   */
   readonly full: { readonly error: string; readonly retry_after: number | null } | null;
 }
 
-/** What shows the vault whose registration it is. */
+/** Evidence of whose registration it is. */
 export type Evidence = { readonly credentialId: string } & (
   | { readonly attestation: Attestation }
   | { readonly nonce: string; readonly proof: ProofParts; readonly smartAccount: Hex | undefined }
@@ -36,7 +38,7 @@ export interface Answer {
   readonly location: string;
 }
 
-/** What comes before: the person says which address of each channel the app gets. */
+/** The choice before a code: the person picks which address of each channel the app gets. */
 export interface Choice {
   readonly channels: readonly ('email' | 'sms')[];
   /** The oldest first; `moves_at` while another account holds it. */

@@ -22,7 +22,7 @@ async function open(): Promise<void> {
   const fault = faultOfLink();
   if (fault !== undefined) return showFault(fault, load);
   const link = parseLink(location.search);
-  // What goes wrong is said in the person's language.
+  // The words come first: errors are shown in the person's language.
   const [config, hasWords] = await Promise.all([
     readPageConfig().catch((error: unknown) => ({ error })),
     loadWords('authorize', link?.clientId, link?.languages),

@@ -2,12 +2,12 @@
 import { loadWords } from '../words/words.ts';
 import { showProblem, showUnreached } from './problem.ts';
 
-/** What is wrong with the link of this page; undefined where it is in order. */
+/** The fault in this page's link; undefined if it has none. */
 export function faultOfLink(): string | undefined {
   return document.querySelector<HTMLMetaElement>('meta[name="vault-fault"]')?.content;
 }
 
-/** What is wrong is for the link's developer, who has the console open, and on loopback for everybody. */
+/** Logs the fault for the link's developer, whose console is open. On loopback the page shows it too. */
 export async function showFault(fault: string, again: () => void): Promise<void> {
   console.error(fault);
   if (!(await loadWords('authorize'))) return showUnreached(again);

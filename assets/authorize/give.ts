@@ -7,17 +7,17 @@ import { beginIn, element, fault, field, onPress, onSubmit, say, show } from './
 
 type Channel = 'email' | 'sms';
 
-/** What the screen shows. */
+/** The content of the screen. */
 export interface GiveOptions {
   readonly app: string;
   readonly choice: Choice;
   /** The channels by which an address can be added here. */
   readonly channels: readonly Channel[];
-  /** What the person has picked so far. */
+  /** The addresses picked so far. */
   readonly picked: Picked;
 }
 
-/** What the app is to get, or the channel of which an address is added first. */
+/** The addresses for the app, or the channel of which an address is added first. */
 export type Given = { readonly picked: Picked; readonly add?: Channel };
 
 /** Asks which address of each channel the app gets. The oldest one is picked until the person picks another. */

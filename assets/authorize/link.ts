@@ -1,6 +1,6 @@
 // The request of an app, as it stands in the address of the page. The vault has judged it before it gave the page.
 
-/** What an app asks for. */
+/** An app's request. */
 export interface AppLink {
   /** The query as it stands, which the passkey signs. */
   readonly query: string;

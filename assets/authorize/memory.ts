@@ -1,4 +1,4 @@
-// What this page keeps over a reload. What a sign-up has shown so far stays in the tab, for the link that began it.
+// State that this page keeps over a reload. The progress of a sign-up stays in the tab, for the link that began it.
 import { type Memory, openMemory } from '../../client/vault/progress.ts';
 import type { Account } from '../../client/wallet/account.ts';
 import { keepAccount, run } from '../wallet/memory.ts';

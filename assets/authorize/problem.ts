@@ -1,4 +1,4 @@
-// What went wrong, in words, with what to do.
+// Problems in words, with what to do.
 import type { VaultClientError } from '../../client/vault/error.ts';
 import { word } from '../words/words.ts';
 import { onPress, say, show, toggle, write } from './view.ts';
@@ -49,7 +49,9 @@ export function problemOf(error: unknown): { id: string; values: Record<string, 
   return { id, values: { soon: soonOf(retryAfter) }, detail: reason ? `${detail} (${reason})` : detail };
 }
 
-/** What the vault or the client refused; undefined for any other error. What is loaded apart has a class of its own. */
+/**
+ * A refusal of the vault or the client; undefined for any other error. Scripts loaded apart have a class of their own.
+ */
 export function refusalOf(error: unknown): VaultClientError | undefined {
   return error instanceof Error && error.name === 'VaultClientError' ? (error as VaultClientError) : undefined;
 }

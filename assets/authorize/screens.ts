@@ -10,17 +10,17 @@ export interface Address {
   readonly identifier: string;
 }
 
-/** What the first screen shows. */
+/** The content of the first screen. */
 export interface StartOptions {
   readonly app: string;
   /** For addresses; none where nobody new can be registered. */
   readonly channels: readonly ('email' | 'sms')[];
   /** This device has signed in here before. */
   readonly isKnown: boolean;
-  /** What is in the field already. */
+  /** The field's first content. */
   readonly hint?: string | undefined;
   readonly notice?: string | undefined;
-  /** What is wrong with the address in the field. */
+  /** The fault of the address in the field. */
   readonly fault?: string | undefined;
 }
 
@@ -54,14 +54,14 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
     onPress('forget', () => resolve('forget'));
     onSubmit('address-form', () => {
       const address = addressOf(input.value.trim(), channels);
-      // What was wrong before is not said of the next address, which is on its way.
+      // The fault of the last address does not stay beside the next, which is on its way.
       fault('address', address ? undefined : word(`start.fault_${kind}`));
       if (address) resolve(address);
     });
   });
 }
 
-/** What the app asks for, on every screen of this visit. */
+/** Notes the app's scopes, for every screen of this visit. */
 export function noteScopes(asked: readonly string[]): void {
   scopes = asked;
 }
@@ -70,7 +70,7 @@ let scopes: readonly string[] = [];
 
 const GIVES = { email: 'gives.email', phone: 'gives.phone', profile: 'gives.profile' } as const;
 
-/** What the app gets: each scope in words, with the address where it is known, and of `openid` alone nothing more. */
+/** The scopes in words, with the address where it is known; `openid` adds nothing. */
 function gives(app: string, known?: Address): string {
   const kind = known?.channel === 'sms' ? 'phone' : known?.channel;
   const given = Object.entries(GIVES).flatMap(([scope, id]) => {
@@ -107,7 +107,7 @@ export function addressOf(text: string, channels: readonly string[]): Address | 
   return channels.includes('sms') && isNumber ? { channel: 'sms', identifier: text } : undefined;
 }
 
-/** What the vault says against a code, in words. */
+/** The vault's refusals of a code, in words. */
 const WRONG: Readonly<Record<string, WordId>> = {
   'Code expired': 'code.fault_ended',
   'No code was sent': 'code.fault_ended',
@@ -182,7 +182,7 @@ function hoursText(hours: number): string {
   return new Intl.NumberFormat(spoken(), { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
-/** What the screen of the passkey shows. */
+/** The content of the passkey's screen. */
 export interface PasskeyOptions {
   readonly app: string;
   /** The address that is registered. */

@@ -21,7 +21,7 @@ export class InsteadError extends Error {
   }
 }
 
-/** What a sign-up needs to know, and where it says how far it is. */
+/** The input of a sign-up, and where it reports its progress. */
 export interface SignUp {
   readonly address: Address;
   readonly app: string;
@@ -91,8 +91,8 @@ function createPress({ memory }: Registrar, signUp: SignUp, notice: string | und
 }
 
 /**
- * Before the first code to an address of another account: whoever holds it signs in or recovers, and whoever goes on
- * knows that it moves slowly. Throws `InsteadError`.
+ * Runs before the first code to an address of another account. Its holder can sign in or recover instead; others learn
+ * that it moves slowly. Throws `InsteadError`.
  */
 async function offerOthers({ call, memory }: Registrar, signUp: SignUp): Promise<void> {
   const { address } = signUp;

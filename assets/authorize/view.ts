@@ -31,7 +31,7 @@ export function say(texts: Readonly<Record<string, WordId>>, values: Readonly<Re
   for (const [id, wordId] of Object.entries(texts)) write(id, word(wordId, values));
 }
 
-/** What is left of a time, `0:42`. */
+/** Time left, `0:42`. */
 export function left(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -1,9 +1,9 @@
-// What went wrong, in words.
+// Problems, in words.
 import { word } from '../words/words.ts';
 
 /**
- * What went wrong, by the word of the vault, the client or this page: the id in the catalogues, of a title
- * (`away.title`) and a text (`away.text`).
+ * Problems by the error word of the vault, the client or this page: the id in the catalogues, of a title (`away.title`)
+ * and a text (`away.text`).
  */
 export const PROBLEMS: Readonly<Record<string, string>> = {
   rate_limited: 'tries',

@@ -1,4 +1,4 @@
-// What the person reads and chooses before the passkey signs, and the signature.
+// The person's choices before the passkey signs, and the signature.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
 import { type Account, NoAccountError } from '../../client/wallet/account.ts';
@@ -136,7 +136,7 @@ async function setUp(session: Session, way?: 'payer' | 'find'): Promise<void> {
   else showSetup(setup);
 }
 
-/** What is still on its way to an approval ends with it. */
+/** Ends a session before its approval. */
 async function giveUp(session: Session): Promise<void> {
   session.ended = true;
   const { guard, problem, proceed, resume, findLive } = session.steps;

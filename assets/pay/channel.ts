@@ -16,7 +16,7 @@ export interface Details {
   readonly token: string;
 }
 
-/** What the shop learns once a payment was sent. Nothing is paid yet. */
+/** The shop's notice of a payment that was sent. Nothing is paid yet. */
 export interface PendingDetails {
   readonly userOpHash: string;
   readonly account: string;
@@ -47,7 +47,7 @@ export interface Channel {
   readonly returnTo: ((outcome: Details | Failure) => string) | undefined;
 }
 
-/** There is no request for this page, or its sender has gone. */
+/** This page has no request, or its sender has gone. */
 export class NoRequestError extends Error {
   override readonly name = 'NoRequestError';
 }

@@ -73,13 +73,16 @@ async function proceed(session: Session): Promise<void> {
 
 /** A payment that was approved before: by this window, another tab, or one that was closed. */
 async function resume(session: Session, known: StoredPayment): Promise<void> {
-  // What was sent needs no leave any more, but the worker has to know that it is too late to take it back.
+  // A payment that was sent needs no permission, but the worker must know that it can no longer be taken back.
   session.committed ||= known.state !== 'signed';
   if (session.committed) await session.channel.commit();
   await follow(followingOf(session), known);
 }
 
-/** What this device has signed for the order is looked at first: it may be paid, also after an error here. */
+/**
+ * Shows a problem. A payment that this device signed for the order comes first: it may be paid, also after an error
+ * here.
+ */
 async function problem(of: Problem, again?: () => Promise<void>, detail?: string): Promise<void> {
   const name = nameOfAsked();
   const find = async () => (name === undefined ? undefined : findLiveHash(name));
@@ -90,7 +93,7 @@ async function problem(of: Problem, again?: () => Promise<void>, detail?: string
     if (live && session && of !== 'unexpected') return await guard(() => resume(session, live), start);
     showProblem(of, around);
   } catch {
-    // What was signed cannot be read: then nothing is said of it.
+    // The signed payments cannot be read, so the page says nothing of them.
     showProblem('no_memory', around);
   }
 }

@@ -21,7 +21,7 @@ export const LOOK_PAUSE_MS = 1_500;
 export const FUNDS_POLL_MS = 4_000;
 /** After this time without an answer the browser, the shop or the vault counts as gone. */
 export const CHANNEL_MS = 5_000;
-/** What a shop may send. */
+/** Limits of a shop's request. */
 export const ID_CHARS_MAX = 256;
 export const LABEL_CHARS_MAX = 80;
 export const URL_CHARS_MAX = 2_048;

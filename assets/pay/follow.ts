@@ -14,7 +14,7 @@ import { findLiveHash, type StoredPayment } from './store.ts';
 import { onPress, shownPart, showPart, step, toggle, write, writeDetail } from './view.ts';
 import { watch } from './watch.ts';
 
-/** What it takes to follow a payment that was signed. */
+/** The parts needed to follow a signed payment. */
 export interface Following {
   readonly channel: Channel;
   readonly config: Config;

@@ -11,7 +11,7 @@ import type { Payment } from './request.ts';
 import { shortageOf, shortageWords } from './review.ts';
 import { element, onPress, shownPart, showPart, write } from './view.ts';
 
-/** What the screen needs of the page. */
+/** The screen's input. */
 export interface Funds {
   readonly payment: Payment;
   readonly quote: Quote;

@@ -8,7 +8,7 @@ import { hostOf } from './review.ts';
 import { element, onPress, shownPart, showPart, toggle, write, writeDetail } from './view.ts';
 import { type Problem, wordsOf } from './words.ts';
 
-/** What is known of a settled payment, and where its transaction can be looked at. */
+/** A settled payment, and where its transaction can be looked at. */
 export interface Settled {
   /** Absent where an earlier release stored the payment. */
   readonly receipt?: Receipt | undefined;
@@ -77,10 +77,10 @@ function linkTo(url: string, text: HTMLElement): HTMLElement {
 interface Around {
   /** Undefined if no one is left to answer. */
   readonly channel: Channel | undefined;
-  /** What trying again does, where that can help. */
+  /** Tries again; undefined where that cannot help. */
   readonly again: (() => void) | undefined;
   readonly detail?: string | undefined;
-  /** Looks for an operation of this order that may still be paid: then the shop hears that, and nothing else. */
+  /** Looks for an operation of this order that may still be paid: then the shop gets only that. */
   readonly findLive: () => Promise<string | undefined>;
 }
 
@@ -114,7 +114,7 @@ export async function leave(problem: Problem, around: Around): Promise<void> {
   else window.close();
 }
 
-/** What the shop hears of a problem: of the order as it is now, not as it was when the problem was shown. */
+/** The failure reported to the shop: of the order as it is now, not as it was when the problem was shown. */
 async function failureOf(problem: Problem, { findLive }: Around): Promise<Failure> {
   const userOpHash = await findLive().catch(() => '');
   if (userOpHash === undefined) return { error: wordOf(problem) };

@@ -1,5 +1,5 @@
-// From a request to an operation on its way: quote, sign, store, send. What became of it, `watch.ts` finds out.
-// If anything is interrupted in between, the money moves once or not at all.
+// From a request to a sent operation: quote, sign, store, send. `watch.ts` finds its outcome. If anything is
+// interrupted in between, the money moves once or not at all.
 
 import { paymentNonce } from '../../client/payment-nonce.ts';
 import type { Account } from '../../client/wallet/account.ts';
@@ -25,14 +25,14 @@ import {
   updatePayment,
 } from './store.ts';
 
-/** What a payment costs and whether the account has enough. The operation lacks only its signature. */
+/** A payment's cost, and whether the account has enough. The operation lacks only its signature. */
 export interface Quote {
   readonly account: KeptAccount;
   readonly token: Token;
   readonly ether: Token;
   /** The most that the account pays for the transaction, in wei; 0 with a sponsor. */
   readonly fee: bigint;
-  /** What the account lacks; undefined if it has enough. */
+  /** The shortage of the account; undefined if it has enough. */
   readonly lacks: 'token' | 'fee' | undefined;
   readonly operation: Operation;
   readonly entryPoint: Hex;
@@ -49,7 +49,7 @@ export class OtherTermsError extends Error {
   override readonly name = 'OtherTermsError';
 }
 
-/** What the steps of a payment need of the page. */
+/** The page's parts that the steps of a payment use. */
 export interface World {
   readonly config: Config;
   readonly channel: Channel;
@@ -80,7 +80,7 @@ export async function quote(payment: Payment, account: KeptAccount, config: Conf
   ]);
   const draft = draftOf(account, standing, { callData: callDataOf(payment), nonce, config });
   const about = { account, token, ether, entryPoint, standing };
-  // What cannot be paid is not worth a sponsor's signature.
+  // A sponsor signs only for a payment that the account can make.
   if (token.balance < payment.amount) return { ...about, fee: 0n, lacks: 'token', operation: draft };
   const operation = await withSponsor(draft, entryPoint, config, api.gas);
   const fee = feeOf(operation);
@@ -151,8 +151,8 @@ export function recordOf(
 const LOOK_BACK_BLOCKS = 64;
 
 /**
- * Sends what was signed and never sent. Throws `EndedError` if the request ended before. What the bundler answers is
- * written down, and decides nothing.
+ * Sends a payment that was signed and never sent. Throws `EndedError` if the request ended before. The bundler's answer
+ * is stored, and decides nothing.
  */
 export async function submit(stored: StoredPayment, channel: Channel): Promise<StoredPayment> {
   if (stored.state !== 'signed') return stored;

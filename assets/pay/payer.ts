@@ -28,7 +28,7 @@ export async function firstAccount(payment: Payment): Promise<KeptAccount | unde
   return (await weighAccounts([first, ...others], payment))[0]?.account;
 }
 
-/** The account that a shop's hint names. `isClaimed`: nothing but the hint says so. */
+/** The account that a shop's hint names. `isClaimed`: only the hint says so. */
 export interface Named {
   readonly account: KeptAccount;
   readonly isClaimed: boolean;

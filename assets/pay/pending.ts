@@ -1,4 +1,4 @@
-// What the person reads of a payment that is not confirmed, and what they can do: a function of what was seen of it.
+// The texts and buttons of a payment that is not confirmed: a function of what was seen of it.
 import { NoAccountError } from '../../client/wallet/account.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
@@ -52,7 +52,7 @@ function endWords(record: StoredPayment): string {
   return word('pending.ends', { time: new Date(end * 1000).toLocaleTimeString(spoken()) });
 }
 
-/** What trying again, or cancelling, ran into: nothing was changed. */
+/** The error of a repeat or a cancellation in words: nothing was changed. */
 export function troubleOf(error: unknown): string {
   if (error instanceof PasskeyError) return word('trouble.passkey');
   if (error instanceof EndedError) return word('trouble.ending');

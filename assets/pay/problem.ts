@@ -1,4 +1,4 @@
-// What the page says of an error: a function of the error.
+// The page's view of an error: a function of the error.
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import type { RefusedError } from '../../client/wallet/vault.ts';
 import { NoRequestError } from './channel.ts';
@@ -7,7 +7,7 @@ import { RequestError } from './request.ts';
 import { isNamed } from './view.ts';
 import type { Problem } from './words.ts';
 
-/** What an error comes down to. */
+/** The view of an error. */
 export interface ProblemView {
   readonly of: Problem;
   /** Whether trying again can help. */

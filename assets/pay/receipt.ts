@@ -1,4 +1,4 @@
-// What a payment comes down to: so much, to whom, for what.
+// The receipt of a payment: how much, to whom, for what.
 
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
@@ -7,7 +7,7 @@ import type { Token } from '../wallet/api.ts';
 import { word } from '../words/words.ts';
 import { checksum, type Payment } from './request.ts';
 
-/** What a receipt says of a payment, beside where it went through. It is stored with the payment. */
+/** A payment's receipt, without where it went through. It is stored with the payment. */
 export interface Receipt {
   /** With its unit: `1.25 USDC`. */
   readonly amount: string;
@@ -17,12 +17,12 @@ export interface Receipt {
   readonly id: string;
 }
 
-/** What the receipt of a payment will say. */
+/** The receipt that a payment will have. */
 export function receiptOf({ amount, to, label, id }: Payment, token: Token, enclave: Hashes): Receipt {
   return { amount: sumOf(amount, token), to: addressOf(to, enclave), label, id };
 }
 
-/** What writes addresses with their checksums. */
+/** The hash that checksums of addresses need. */
 export type Hashes = Pick<Enclave, 'keccak256'>;
 
 /** An address as people read it. */

@@ -4,7 +4,7 @@ import type { Hex } from '../../client/wallet/bytes.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
 import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
-/** Who asks. For `link` the origin is only where the answer goes, because anyone can make a link. */
+/** The sender of a request. For `link` the origin is only where the answer goes, because anyone can make a link. */
 export interface Asker {
   readonly via: 'browser' | 'opener' | 'link';
   readonly origin: string;
@@ -20,8 +20,8 @@ export interface Total {
 }
 
 /**
- * Who pays, as the shop says: a hint of which passkey to ask for, and never a proof. The key is there if the shop knows
- * it.
+ * The payer that the shop names: a hint of which passkey to ask for, and never a proof. The key is there if the shop
+ * knows it.
  */
 export interface Payer {
   readonly credentialId: string;

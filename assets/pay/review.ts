@@ -1,4 +1,4 @@
-// What the person reads before approving.
+// The review before the person approves.
 
 import { compareTotal } from '../../client/wallet/amount.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
@@ -84,7 +84,7 @@ function feeWords({ operation, fee, lacks }: Quote): string {
   return word('review.fee_most', { fee: amountText(fee, 18) });
 }
 
-/** What an account has too little of. */
+/** A token of which the account has too little. */
 export interface Shortage {
   readonly token: Hex | 'native';
   readonly about: Token;
@@ -92,7 +92,7 @@ export interface Shortage {
   readonly here: bigint;
 }
 
-/** What the payment lacks; undefined if nothing. */
+/** The payment's shortage; undefined if there is none. */
 export function shortageOf(payment: Payment, { lacks, token, ether, fee }: Needs): Shortage | undefined {
   if (lacks === undefined) return undefined;
   const { amount } = payment;

@@ -38,11 +38,11 @@ export interface Steps {
   readonly proceed: (session: Session) => Promise<void>;
   /** Follows a payment that was signed. */
   readonly resume: (session: Session, known: StoredPayment) => Promise<void>;
-  /** What this device has signed for the order, unless it is over. */
+  /** The signed payment of this device for the order, unless it is over. */
   readonly findLive: () => Promise<StoredPayment | undefined>;
 }
 
-/** What the shop or the clock ends, ends here, unless the signature is on its way. */
+/** An end by the shop or the clock ends the session, unless the signature is on its way. */
 export function openSession(session: Session): Session {
   const { channel: given, payment } = session;
   const end = (why: Problem) => {
@@ -61,7 +61,7 @@ export function openSession(session: Session): Session {
   return Object.assign(session, { channel: { ...given, commit } });
 }
 
-/** What it takes to follow its payment. */
+/** The parts needed to follow the session's payment. */
 export function followingOf(session: Session): Following {
   const { channel, config, enclave, payment, steps } = session;
   const restart = () => {

@@ -23,7 +23,7 @@ export interface AccountBalance {
   readonly token: Token | undefined;
 }
 
-/** What the screen needs of the page. */
+/** The screen's input. */
 export interface Setup {
   readonly config: Config;
   readonly enclave: Enclave;

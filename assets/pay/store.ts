@@ -14,7 +14,7 @@ export interface Version extends JudgedVersion {
   readonly operation: Operation;
 }
 
-/** What the bundler said last of a payment. Shown, and never believed. */
+/** The bundler's last answer for a payment. It is shown, and never believed. */
 export interface Answer {
   /** `lost`: there was no answer. */
   readonly is: 'taken' | 'refused' | 'lost';
@@ -131,8 +131,8 @@ export async function markSent(
 }
 
 /**
- * Changes a payment that is as it was read; answers the record. What was found out about some versions is not true of a
- * record that has others by now, or that another account has signed since.
+ * Changes a payment that is as it was read; answers the record. Findings about some versions are not true of a record
+ * that has others by now, or that another account has signed since.
  */
 export async function updatePayment(payment: StoredPayment, to: Partial<StoredPayment>): Promise<StoredPayment> {
   const facts = ({ state, account, versions }: StoredPayment) => JSON.stringify([state, account.address, versions]);

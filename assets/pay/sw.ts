@@ -39,9 +39,7 @@ interface WorkerScope {
   addEventListener(type: 'message', listener: (event: MessageEventFrom) => void): void;
 }
 
-/**
- * What a shop asks for; `committed` once the person's signature is about to be sent, after which nothing is taken back.
- */
+/** A shop's request; `committed` once the person's signature is about to be sent, after which it is not taken back. */
 interface Pending {
   readonly request: Readonly<Record<string, unknown>>;
   readonly methodName: string;

@@ -7,13 +7,13 @@ import { RESEND_MS } from './constants.ts';
 import { resend } from './pay.ts';
 import { findPayment, isOver, type StoredPayment, updatePayment } from './store.ts';
 
-/** What a poll saw; `verdict` is undefined if the vault did not answer. */
+/** A poll's result; `verdict` is undefined if the vault did not answer. */
 export interface Look {
   readonly record: StoredPayment;
   readonly verdict: Verdict | undefined;
 }
 
-/** What a payment's record says of where to look, and for what. */
+/** The members of a payment's record that say where to look, and for what. */
 export type Wanted = Pick<
   StoredPayment,
   'account' | 'nonce' | 'chainId' | 'entryPoint' | 'token' | 'terms' | 'since'
@@ -52,8 +52,8 @@ export function createSearch(first: Wanted): (now: Wanted) => Promise<Verdict | 
 const STEP_BACK = 1_000;
 
 /**
- * Watches a payment until it is paid, or proved not to be. Calls `tick` after each poll. What the bundler took, or may
- * have taken, is sent to it again now and then: a restarted one has forgotten it.
+ * Watches a payment until it is paid, or proved not to be. Calls `tick` after each poll. An operation that the bundler
+ * may have taken is sent to it again now and then: a restarted bundler has forgotten it.
  */
 export async function watch(first: StoredPayment, tick: (look: Look) => void): Promise<StoredPayment> {
   const search = createSearch(first);
@@ -92,7 +92,7 @@ async function conclude(record: StoredPayment, verdict: Verdict): Promise<Stored
   return now.state === to.state ? now : undefined;
 }
 
-/** What a record says of the operation that paid. */
+/** The record's change for the operation that paid. */
 export function paidBy({ userOpHash, txHash, block, final }: SeenOperation) {
   return { state: 'paid', paid: { userOpHash, txHash, block, final } } as const;
 }

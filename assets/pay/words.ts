@@ -2,7 +2,7 @@ import type { Nothing, Sign } from '../wallet/judge.ts';
 import { word } from '../words/words.ts';
 import type { RequestFault } from './request.ts';
 
-/** What went wrong, or how an unpaid payment ended. The word goes to the shop too. */
+/** A problem, or how an unpaid payment ended. The word goes to the shop too. */
 export type Problem =
   | RequestFault
   | 'no_request'
@@ -29,7 +29,7 @@ export function wordsOf(problem: Problem): readonly [string, string] {
   return title === `${problem}.title` ? UNREACHED : [title, word(`${problem}.text`)];
 }
 
-/** What the person reads of a payment that is not confirmed. */
+/** The text of a payment that is not confirmed. */
 export function signOf(sign: PendingSign): string {
   return word(`sign.${sign}`);
 }

@@ -73,14 +73,14 @@ export async function readStanding({ address }: Pick<Account, 'address'>): Promi
   return { state, fees, at: Date.now() };
 }
 
-/** What the vault knows of a passkey with a key. It may lie, and the key in question need not exist. */
+/** The vault's record of a passkey with a key. It may be false, and the key need not exist. */
 export interface LookedUp {
   /**
    * The account that it proved its registration for, in lower case. Anybody can register the credential id without
    * proof, for an account to which they added this key.
    */
   readonly account?: Hex;
-  /** What it signed to register, to be verified. */
+  /** The assertion that it signed to register, to be verified. */
   readonly signed?: SignedText;
 }
 

@@ -1,5 +1,5 @@
-// Finds the accounts of a passkey with nothing but the passkey. What the vault or its node says is evidence only where
-// the page can verify it.
+// Finds the accounts of a passkey from the passkey alone. An answer of the vault or its node is evidence only where the
+// page can verify it.
 import {
   type Account,
   type AccountKind,
@@ -20,7 +20,7 @@ import { lookUp, predictAddress, readState, readToken, type SignedText } from '.
 import { readAccounts } from './memory.ts';
 import { short } from './view.ts';
 
-/** What a search needs. */
+/** The input of a search. */
 export interface Search {
   readonly config: Config;
   readonly enclave: Pick<Enclave, 'rawSignature'>;
@@ -83,7 +83,7 @@ async function chooseSigned(candidates: readonly Candidate[], enclave: Search['e
       },
       enclave,
     );
-  // What cannot be read shows nothing.
+  // A signature that cannot be read shows nothing.
   const signers = await Promise.all(candidates.map(({ signed }) => (signed ? signersOf(signed).catch(() => []) : [])));
   return only(candidates, ({ key }) => signers.flat().some((signer) => isSame(key, signer)));
 }

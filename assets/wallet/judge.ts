@@ -1,7 +1,7 @@
-// What became of a signed operation, by what the vault's own node shows. No word of a bundler counts here.
+// The fate of a signed operation, judged by what the vault's own node shows. A bundler's answer does not count.
 import type { Hex } from '../../client/wallet/bytes.ts';
 
-/** What the vault's node shows of an account's nonce (`GET /pay/outcome`). Times are the chain's, in seconds. */
+/** The vault's node's view of an account's nonce (`GET /pay/outcome`). Times are the chain's, in seconds. */
 export interface Outcome {
   readonly chainId: number;
   readonly entryPoint: string;
@@ -34,14 +34,14 @@ export interface SeenOperation {
 
 /** One set of bytes that the passkey signed for a nonce. */
 export interface Version {
-  /** A `void` does nothing but spend the nonce. */
+  /** A `void` only spends the nonce. */
   readonly kind: 'pay' | 'void';
   readonly userOpHash: Hex;
   /** The last second of the chain's time in which it can be included; absent if it never ends. */
   readonly validUntil?: number;
 }
 
-/** What is judged: all that was signed for one nonce. `token` is what it moves. */
+/** The operations signed for one nonce. `token` is what they move. */
 export interface Signed {
   readonly chainId: number;
   readonly entryPoint: string;
@@ -53,9 +53,9 @@ export interface Signed {
 export type Nothing = 'ended' | 'voided' | 'reverted' | 'spent';
 
 /**
- * What can be seen of an open payment. `none`: it can still be included; `late`: its time is over, in a block that is
+ * The visible state of an open payment. `none`: it can still be included; `late`: its time is over, in a block that is
  * not final; `undone`: its nonce is spent without a payment, in a block that is not final; `searching`: its nonce is
- * spent, by what is not found yet; `unclear`: by what cannot be read.
+ * spent, by an operation not found yet; `unclear`: by one that cannot be read.
  */
 export type Sign = 'none' | 'late' | 'undone' | 'searching' | 'unclear';
 

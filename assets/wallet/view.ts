@@ -16,7 +16,8 @@ export function showOne<Part extends string>(parts: readonly Part[], part: Part)
     heading.tabIndex = -1;
     heading.focus();
   }
-  // What has the focus is read already: a heading in the live region too, or a section named by it, is read twice.
+  // A heading that has the focus is read already. In the live region too, or as the name of a section, it is read
+  // twice.
   say(heading ? '' : (element(part).textContent?.trim() ?? ''));
 }
 
