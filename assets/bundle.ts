@@ -64,7 +64,7 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
   };
 }
 
-/** The console's style and icon: a listener of `ADMIN_PORT` serves nothing but the console's own paths. */
+/** The console's style and icon: a listener of `ADMIN_PORT` serves only the console's own paths. */
 async function consoleFiles(): Promise<Readonly<Record<string, Blob>>> {
   const own = readdirSync(join(import.meta.dir, 'console')).filter((name) => name.endsWith('.css'));
   const paths = ['design/tokens.css', 'design/parts.css', ...own.toSorted().map((name) => `console/${name}`)];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const CLIENT = join(import.meta.dir, '../client');
 
-/** What `vault/client` loads when it is needed, by the file in `client/`: the name of the file that is served. */
+/** Scripts that `vault/client` loads on demand: the file in `client/`, and the name of the served file. */
 const APART: Readonly<Record<string, string>> = {
   'vault/sign-in.ts': 'client-sign-in.js',
   'vault/events.ts': 'client-events.js',
@@ -13,7 +13,7 @@ const APART: Readonly<Record<string, string>> = {
 /** The modules of the client for people's pages, and the files that they become. */
 export const CLIENT_PARTS: Readonly<Record<string, string>> = { 'vault/index.ts': 'client.js', ...APART };
 
-/** Bundles one of them for browsers. What it loads on demand stays a file beside it. */
+/** Bundles one of them for browsers. Imports on demand stay files beside it. */
 export async function bundleClientPart(part: string, minify: boolean): Promise<Blob> {
   const { outputs } = await Bun.build({
     entrypoints: [join(CLIENT, part)],
@@ -27,7 +27,7 @@ export async function bundleClientPart(part: string, minify: boolean): Promise<B
   return output;
 }
 
-/** What the client loads on demand stays a file, found at `base`; `part` is the one that is bundled. */
+/** Leaves the client's imports on demand as files at `base`; `part` is the one that is bundled. */
 export function loadedApart(base: './' | '/', part?: string): Bun.BunPlugin {
   return {
     name: 'loaded apart',

@@ -9,7 +9,7 @@ export function smallHtml(html: string): string {
     .replace(/="([\w-]+)"(?=[\s>])/g, '=$1');
 }
 
-/** What a page's style is made of. `page` is its HTML and the scripts that make elements. */
+/** The parts of a page's style. `page` is its HTML and the scripts that make elements. */
 export interface StyleParts {
   readonly tokens: string;
   readonly parts: string;
@@ -32,7 +32,7 @@ export function pageStyle({ tokens, parts, own, page }: StyleParts): string {
   );
 }
 
-/** What a page has or makes: elements with their classes, and classes that scripts give to any of them. */
+/** The elements that a page has or makes, with their classes, and the classes that scripts give to any of them. */
 interface Made {
   readonly elements: readonly { readonly tag: string; readonly classes: readonly string[] }[];
   readonly given: readonly string[];

@@ -49,7 +49,7 @@ export function createCharts(api: Api): Charts {
       if (list.firstElementChild !== shown[0]) list.replaceChildren(...shown);
       for (const drawn of drawnOf(history)) cards.get(drawn.name)?.show(drawn, history.points);
     } catch (error) {
-      // What is shown stays, and says how old it is.
+      // Older charts stay, with their age.
       if (cards.size === 0) list.replaceChildren(make('li', { class: 'failure' }, explain(error)));
     }
   };

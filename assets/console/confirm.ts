@@ -1,9 +1,9 @@
 import { make } from './dom.ts';
 
-/** What is about to happen, and the verb of the button that does it. */
+/** A question before an action, and the verb of its button. */
 export interface Question {
   readonly title: string;
-  /** What will be so afterwards, and that it cannot be undone where that is so. */
+  /** The result of the action, and that it cannot be undone where that is so. */
   readonly text: string;
   readonly action: string;
 }

@@ -5,7 +5,7 @@ import { formatTime } from './format.ts';
 import { TEST_MESSAGE_TIMEOUT_MS } from './limits.ts';
 import type { View } from './shell.ts';
 
-/** What one check found. */
+/** The finding of a check. */
 interface Check {
   readonly area: string;
   readonly name: string;
@@ -19,7 +19,7 @@ interface Report {
   readonly checks: readonly Check[];
 }
 
-/** What a state is called, and its mark. */
+/** A state's name, and its mark. */
 const STATES = {
   fail: ['does not work', '✗'],
   warn: ['works, but', '!'],

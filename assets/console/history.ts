@@ -1,4 +1,4 @@
-/** What happened in one step; null where no process is known to have run. */
+/** The events of one step; null where no process is known to have run. */
 export interface HistoryPoint {
   readonly at: string;
   readonly requests: number | null;
@@ -30,6 +30,6 @@ export interface Drawn {
   /** A second, paler line. */
   readonly below?: readonly (number | null)[];
   readonly format: (value: number) => string;
-  /** What one value is, for example `3 requests`. */
+  /** A value in words, for example `3 requests`. */
   readonly say: (index: number) => string;
 }

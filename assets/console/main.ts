@@ -56,7 +56,7 @@ const nextTheme = createTheme(byId('theme'), storageOf('localStorage'));
 const freshness = createFreshness(() => void poll());
 const app = byId('app', HTMLSelectElement);
 
-/** What the vault's clock is ahead of the browser's: tokens are measured by the vault's. */
+/** How far the vault's clock is ahead of the browser's: tokens expire by the vault's. */
 let aheadMs = 0;
 let latest: Overview | undefined;
 let role = '';

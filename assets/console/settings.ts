@@ -26,7 +26,7 @@ function breakable(name: string): Child[] {
   return name.split(/(?<=_)/).flatMap((part) => [part, make('wbr')]);
 }
 
-/** What was refused in the last hour, by error word and route. */
+/** The requests refused in the last hour, by error word and route. */
 export function createRefusals(api: Api): Pick<View, 'open' | 'refresh'> {
   return readInto('refusals', async () => {
     const { since, refusals } = (await api.get('refusals')) as Refusals;

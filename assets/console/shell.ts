@@ -7,7 +7,7 @@ export interface View {
   readonly title: string;
   /** The path of a drawing of 24 by 24 units, drawn as a line. */
   readonly icon: string;
-  /** Whose it is alone; others do not see its name. Everybody's if absent. */
+  /** The only role that sees its name. Everybody does if absent. */
   readonly whose?: 'for-operators' | 'for-root';
   /** Called when the view is opened, and when its query changes while it is open. */
   readonly open?: (place: Place) => void;
@@ -20,7 +20,7 @@ export interface View {
 export interface Place {
   /** The view's own element, below its title. */
   readonly body: HTMLElement;
-  /** What follows `?` in the address, `#/name?status=failed`. */
+  /** The query behind `?` in the address, `#/name?status=failed`. */
   readonly query: URLSearchParams;
   /** Puts another query into the address: no new entry in the browser's history, and no call of `open`. */
   setQuery(query: URLSearchParams): void;

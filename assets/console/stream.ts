@@ -91,7 +91,7 @@ export function step(state: StreamState, input: StreamInput): Step {
     case 'mint-failed':
       return state.isMinting ? failed({ ...state, isMinting: false }) : [state, []];
     default:
-      // What a closed source had still under way no longer counts.
+      // Late inputs of a closed source do not count.
       return input.source === state.current || input.source === state.next ? heard(state, input) : [state, []];
   }
 }

@@ -8,7 +8,7 @@ import { SCALAR_ENTROPY_BYTES, scalarFrom } from './scalar.ts';
 import { secp256k1 } from './secp256k1.ts';
 import { sha256 } from './sha256.ts';
 
-/** What the host names the curves by. */
+/** The host's numbers of the curves. */
 const P256: u32 = 0;
 const SECP256K1: u32 = 1;
 const ED25519: u32 = 2;

@@ -78,7 +78,7 @@ export function ed25519Verify(publicKey: usize, message: usize, length: usize, s
   toLittleEndian(HASH, K);
   edwardsNegate(PUBLIC_POINT);
   edwardsMultiplyBoth(POINT, BYTES, HASH, PUBLIC_POINT);
-  // What is compared is the one encoding of [S]B - [k]A, so R is canonical where it is the same.
+  // The comparison is with the one encoding of [S]B - [k]A, so an equal R is canonical.
   edwardsEncode(OTHER_BYTES, POINT);
   return isEqual(OTHER_BYTES, signature, 32) && !edwardsVanishes(POINT);
 }

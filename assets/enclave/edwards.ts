@@ -8,7 +8,7 @@ import { reduce25519 } from './reduce.ts';
 
 /** Bytes of a point: x, y, z, t. */
 export const EDWARDS_POINT: usize = 160;
-/** Bytes of a summand: y + x, y - x, 2dt, 2z. Where z is 1 the last is not used, and need not stand. */
+/** Bytes of a summand: y + x, y - x, 2dt, 2z. Where z is 1 the last is not used, and may be absent. */
 export const SUMMAND: usize = 160;
 /** The modulus record of 2^255 - 19. */
 export const FIELD = memory.data(160);

@@ -49,7 +49,7 @@ export function setModulus(modulus: usize, bytes: usize, reduction: u32, rounds:
   memory.copy(SPARE, modulus, WIDTH);
   store<i32>(SPARE, load<i32>(SPARE) - 2);
   carry(SPARE);
-  // What follows the 32 bytes is written again.
+  // `toLittleEndian` writes past the 32 bytes, so the value behind them is put back.
   const kept = load<u64>(modulus, INVERSE);
   toLittleEndian(modulus + EXPONENT, SPARE);
   store<u64>(modulus, kept, INVERSE);

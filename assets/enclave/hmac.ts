@@ -17,7 +17,7 @@ export function hmac256(key: usize, keyLength: usize, p: usize, n: usize, out: u
   startWith(0x36);
   sha256Update(STATE, p, n);
   sha256Final(STATE, INNER);
-  // What was masked with 0x36 comes to be masked with 0x5c.
+  // The key is masked with 0x36; this turns the mask into 0x5c.
   startWith(0x36 ^ 0x5c);
   sha256Update(STATE, INNER, 32);
   sha256Final(STATE, out);

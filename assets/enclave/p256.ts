@@ -122,7 +122,7 @@ function plusAffine(r: usize, p: usize, q: usize): void {
   finish(r);
 }
 
-/** What both additions share: T0 = x1x2, T1 = y1y2, T2 = z1z2, and the mixed terms T3 = xy, T4 = yz, Y = xz. */
+/** The common end of both additions: T0 = x1x2, T1 = y1y2, T2 = z1z2, and the mixed terms T3 = xy, T4 = yz, Y = xz. */
 function finish(r: usize): void {
   multiply(Z, COEFFICIENT_B, T2);
   subtract(X, Y, Z);

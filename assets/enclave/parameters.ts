@@ -29,7 +29,7 @@ export const MIXED: usize = 28;
 const FIELD_MODULUS: usize = 32;
 const ORDER_MODULUS: usize = 192;
 
-/** What the additions of every curve compute in; they run one at a time. */
+/** The scratch of every curve's additions, which run one at a time. */
 export const T0 = memory.data(40);
 export const T1 = memory.data(40);
 export const T2 = memory.data(40);

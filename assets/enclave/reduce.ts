@@ -138,7 +138,7 @@ export function reduceSecp256k1(r: usize, _modulus: usize): void {
   c >>= 26;
   c = low + c + h9 * 15632 + (h8 << 10);
   store<i32>(r, <i32>(c & 0x3fffff), 36);
-  // What is left weighs 2^256, which is 2^32 + 977.
+  // The rest has the weight 2^256, which is 2^32 + 977.
   const top = (c >> 22) + (h9 << 14);
   c = r0 + top * 977;
   store<i32>(r, <i32>(c & MASK));

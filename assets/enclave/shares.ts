@@ -173,7 +173,7 @@ function evaluate(terms: u32, x: u32): u32 {
   return value;
 }
 
-/** What the share at `x` counts for in the value at zero (Lagrange). */
+/** The weight of the share at `x` in the value at zero (Lagrange). */
 function weightOf(shares: usize, count: u32, length: u32, x: u32): u32 {
   let above: u32 = 1;
   let below: u32 = 1;

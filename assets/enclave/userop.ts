@@ -45,7 +45,7 @@ const DOMAIN = memory.data<u8>([
 
 /** Nine words of 32 bytes: the first is the type's, which v0.7 leaves out. */
 const WORDS = memory.data(288);
-/** What is hashed in the end: 0x1901 and two hashes, or three words. */
+/** The input of the last hash: 0x1901 and two hashes, or three words. */
 const OUTER = memory.data(96);
 
 /** keccak256 of operation hash, EntryPoint and chain. */

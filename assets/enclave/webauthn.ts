@@ -4,7 +4,7 @@
 import { lowerS } from './der.ts';
 import { LENGTH, MALFORMED } from './errors.ts';
 
-/** rpIdHash, flags and counter (section 6.1): there is no shorter authenticator data. */
+/** rpIdHash, flags and counter (section 6.1): the shortest authenticator data. */
 const AUTHENTICATOR_DATA_MIN: u32 = 37;
 
 /** `"challenge":"` and `"type":"webauthn.get"`: as much as the contract wants to find at the two places. */

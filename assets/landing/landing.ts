@@ -1,13 +1,13 @@
-// The front door. What it offers is what the vault's settings offer: `GET /` as JSON says so.
+// The front door. It offers what the vault's settings offer, as `GET /` in JSON lists it.
 import { inLanguages, loadWords, word } from '../words/words.ts';
 
-/** What the page uses of `GET /`. */
+/** The members of `GET /` that the page uses. */
 interface Front {
   readonly url: string;
   readonly links: Readonly<Record<string, string | null>>;
 }
 
-/** What it uses of `GET /api/status`. */
+/** The members of `GET /api/status` that it uses. */
 interface State {
   readonly chain: string;
   readonly database: string;

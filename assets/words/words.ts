@@ -14,7 +14,7 @@ export type WordId =
   | keyof typeof authorize
   | `${string}.${'title' | 'text'}`;
 
-/** What people see of the service. */
+/** The service's brand, as people see it. */
 export interface PageBrand {
   readonly name: string;
   /** Where its logo is. */

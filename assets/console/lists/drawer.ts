@@ -3,7 +3,7 @@ import { make, say } from '../dom.ts';
 import { copyTo } from './copy.ts';
 import { stepOf } from './menu.ts';
 
-/** What a drawer shows: facts for people, and the answer that they are from. */
+/** The content of a drawer: facts for people, and the answer that they are from. */
 export interface DrawerContent {
   readonly title: string;
   readonly details: Node;

@@ -5,7 +5,7 @@ import { startOfDay } from './moment.ts';
 /** A word of the API and what it is called. */
 export type Choice = readonly [string, string];
 
-/** What a list can be filtered and searched by. */
+/** The filters and searches of a list. */
 export interface FilterKind {
   readonly name: string;
   readonly statuses: readonly Choice[];

@@ -12,11 +12,11 @@ import { createTable, type Table, type TableKind } from './table.ts';
 
 /** A list of the API. */
 export interface ListKind<Row> extends FilterKind, TableKind<Row> {
-  /** What its rows are called. */
+  /** The plural name of its rows. */
   readonly many: string;
-  /** Said where there is no row at all: how to get one. */
+  /** The text of an empty list: how to get a row. */
   readonly howToFill: string;
-  /** What is offered where a look-up finds no row. */
+  /** The offers where a look-up finds no row. */
   readonly unfound?: (lookUp: LookUp) => readonly Node[];
   /** Called when the view is opened, with what its address says. */
   readonly onOpen?: (place: Place) => void;

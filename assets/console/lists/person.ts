@@ -9,7 +9,7 @@ import { saveText } from './export.ts';
 /** Whom it is about, as the API has it. */
 type Whom = { readonly registration: number } | { readonly identifier: string };
 
-/** What is stored of a person: saved for them, or erased. `onErased` is called afterwards. */
+/** Exports or erases a person's stored data. `onErased` is called after an erasure. */
 export function personPart(api: Api, whom: Whom, onErased: (said: Node) => void = () => undefined): HTMLElement {
   const said = make('output', { id: 'person-answer' });
   const keep = make('button', { type: 'button', id: 'person-export' }, 'Export what is stored');

@@ -1,4 +1,4 @@
-// What the API answers, as its description says it.
+// The API's answers, as its description types them.
 import type { Registrations, Sessions } from '../../../client/vault/wire.ts';
 
 export type { RegistrationDetail } from '../../../client/vault/wire.ts';

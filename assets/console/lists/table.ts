@@ -11,11 +11,11 @@ export interface Column<Row> {
 /** How the rows of a table look, and what they do. */
 export interface TableKind<Row> {
   readonly caption: string;
-  /** What a row is called: the button that opens it. */
+  /** The column that names a row: its cell is the button that opens it. */
   readonly first: Column<Row> & { readonly cell: (row: Row) => string };
   readonly columns: readonly Column<Row>[];
   readonly open: (row: Row) => void;
-  /** What else can be done with a row. */
+  /** The menu of a row. */
   readonly menu?: (row: Row) => readonly MenuItem[];
   /** The class of a row. */
   readonly mark?: (row: Row) => string;

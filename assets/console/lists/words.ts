@@ -1,4 +1,4 @@
-// What the words of the API mean, for people.
+// The API's words, explained for people.
 import type { Registration, Session } from './rows.ts';
 
 /** A state: how it is drawn, and what it says. */
@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   withdrawn: 'nothing was signed in time',
 };
 
-/** What became of a message. */
+/** The delivery states of a message. */
 export const DELIVERIES: Readonly<Record<string, string>> = {
   pending: 'being sent',
   accepted: 'delivered to the provider',
@@ -62,7 +62,7 @@ export const DELIVERIES: Readonly<Record<string, string>> = {
   lost: 'lost with its process',
 };
 
-/** What became of the vault's own call. */
+/** The states of the vault's own call. */
 export const RELAYS: Readonly<Record<string, string>> = {
   queued: 'Queued',
   signed: 'Signed and sent',

@@ -91,12 +91,12 @@ export function userop_hash_v08_of(fields: u32, hashes: u32, out: u32): void {
   userOpHash08(range(fields, USEROP_FIELDS_BYTES), range(hashes, USEROP_HASHES_BYTES), range(out, 32));
 }
 
-/** What the registry knows an alias by. */
+/** The registry's key of an alias. */
 export function alias_hash(p: u32, n: u32, out: u32): void {
   aliasHash(range(p, n), n, range(out, 32));
 }
 
-/** What the registry knows a DID by: keccak256 of its UTF-8. */
+/** The registry's key of a DID: keccak256 of its UTF-8. */
 export function did_hash(p: u32, n: u32, out: u32): void {
   keccak256(range(p, n), n, range(out, 32));
 }
