@@ -5,7 +5,7 @@ import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Abi } from 'ox';
 
-/** What a contract is deployed from; bytecodes are 0x-hex, the deployed one with its immutables still zero. */
+/** The compiler's output for a contract; bytecodes are 0x-hex, the deployed one with its immutables still zero. */
 export interface Artifact {
   readonly abi: Abi.Abi;
   readonly bytecode: `0x${string}`;
@@ -25,7 +25,7 @@ const PRODUCT = ['contracts', 'contracts/account2', 'contracts/registry2', 'cont
 const WORLD = ['contracts/world'];
 /** The sources of what is deployed. */
 const PUBLISHED = ['contracts', 'contracts/account2', 'contracts/registry2'];
-/** What is deployed as it is: an account's implementation comes with its factory. */
+/** The contracts that are deployed themselves: an account's implementation comes with its factory. */
 const DEPLOYED = ['AccountFactory', 'AccountFactory2', 'AccountHelper', 'DIDRegistry', 'DIDRegistry2'];
 
 /** Without metadata a comment changes no bytecode, so a contract's CREATE2 address stays. */

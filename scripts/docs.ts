@@ -116,7 +116,7 @@ function limitRow(name: string, limit: Limit): string {
   return `| \`${name}\` | ${most} ${counts} | ${per} | ${shareOf(limit)} | ${word} | ${stored === undefined ? 'no' : 'yes'} |`;
 }
 
-/** What one network may take of a limit of the whole vault, or why it may take all. */
+/** The share of one network in a limit of the whole vault, or why it may take all. */
 function shareOf(limit: Limit): string {
   if (limit.bucket !== 'vault') return '–';
   return 'share' in limit ? `\`${limit.share}\`` : `all: ${limit.unshared}`;

@@ -13,8 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const ENCLAVE_FILE = join(ROOT, 'assets/enclave.wasm');
 
 /**
- * What the compiler is given, by whichever runtime runs it. Paths are relative to the root, so that no machine's are in
- * the module.
+ * The compiler's arguments, in every runtime. Paths are relative to the root, so that no machine's are in the module.
  */
 export const ENCLAVE_ARGUMENTS = ['assets/enclave/index.ts', '--config', 'assets/enclave/asconfig.json'] as const;
 

@@ -4,7 +4,7 @@
 /** A folder of `lib/`, or a file at its top. */
 interface Folder {
   readonly about: string;
-  /** What it may import beside itself; types and `import()` count. */
+  /** The folders that it may import from; types and `import()` count. */
   readonly may: readonly string[];
 }
 

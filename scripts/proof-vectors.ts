@@ -42,7 +42,7 @@ export function vectors() {
   return { vault: VAULT, key: { privateKey: PRIVATE_KEY, x, y }, proofs };
 }
 
-/** What is the same in each request. */
+/** The common members of all requests. */
 const REQUEST = {
   did: `did:pkh:eip155:${VAULT.chainId}:${SMART_ACCOUNT}`,
   smartAccount: SMART_ACCOUNT,

@@ -9,7 +9,7 @@ export interface Running {
   stop(): void;
 }
 
-/** What to start, and which files it is made of. */
+/** The program to start, and the files that it is made of. */
 export interface RestartingOptions {
   readonly start: () => Bun.Subprocess;
   /** Folders below `root` that are watched with all they hold, and files in `root`. */

@@ -27,7 +27,7 @@ function disk(results: Results): string[] {
   ];
 }
 
-/** What one person asks for on the way to a registration, and how often. */
+/** The requests of one person's registration, and how often each is made. */
 const SIGN_UP = [
   ['POST /api/verify/send', 1],
   ['POST /api/verify/check', 1],

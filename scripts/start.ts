@@ -29,7 +29,7 @@ const PROGRAM = join(ROOT, 'dist/vault');
 /** Where `npm run demo` finds what is running. */
 export const STACK_FILE = join(WORLD, 'stack.json');
 
-/** What is running, by URL, where its contracts are, and the file of the operator's secret. */
+/** The running parts, by URL, the addresses of the contracts, and the file of the operator's secret. */
 export interface Stack extends Deployment {
   readonly vault: string;
   readonly chain: string;
@@ -38,7 +38,7 @@ export interface Stack extends Deployment {
   readonly operatorSecretFile: string;
 }
 
-/** What is running here. Throws where nothing is. */
+/** The stack that runs here. Throws where none does. */
 export async function readStack(): Promise<Stack> {
   const file = Bun.file(STACK_FILE);
   if (!(await file.exists()))
@@ -57,7 +57,7 @@ const SHOP_PORT = 8090;
 export const TUTORIAL_CLIENTS = { 'my-app': { redirect_uris: ['http://localhost:3000/back'] } };
 const CLIENTS_FILE = join(WORLD, 'clients.json');
 
-/** What `npm run dev` watches: what the vault is made of. */
+/** The sources of the vault, which `npm run dev` watches. */
 const SOURCES = ['server.ts', 'commands', 'routes', 'lib', 'assets', 'client', 'contracts'];
 
 async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Promise<number> {

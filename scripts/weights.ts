@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { bundleAssets } from '../assets/bundle.ts';
 
-/** What a page is made of, in bytes: at once, and what it loads when it is needed. */
+/** A page's files and bytes: at once, and loaded on demand. */
 export interface Weight {
   readonly page: string;
   readonly files: number;
@@ -61,7 +61,7 @@ export async function weighPages(): Promise<readonly Weight[]> {
     };
   });
 
-  /** What the scripts import when they need it, and what that imports. */
+  /** The files that the scripts import on demand, and the imports of those. */
   function laterOf(scripts: readonly string[], known: Set<string>): readonly string[] {
     const found = scripts.flatMap((script) =>
       Array.from(of(script).text.matchAll(/["'`](\/[\w/-]+\.(?:js|wasm))["'`?]/g), ([, path = '']) => path),

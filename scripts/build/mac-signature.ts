@@ -22,7 +22,7 @@ const MAIN_BINARY = 1n;
 const IDENTIFIER = Buffer.from('vault\0');
 /** A SuperBlob's head, and its list of one. */
 const HEAD_BYTES = 20;
-/** What the memory of a segment is rounded up to. */
+/** The multiple to which a segment's memory is rounded up. */
 const SEGMENT_BYTES = 0x4000n;
 
 /** Whether the signature has the hashes that the file has. */

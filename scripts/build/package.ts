@@ -35,12 +35,12 @@ export async function buildPackage(folder: string): Promise<void> {
   const declare = (...given: string[]) =>
     run(process.execPath, 'node_modules/typescript/bin/tsc', ...TYPES, '--outDir', join(folder, 'types'), ...given);
   await declare(...MODULES);
-  // What the others may not know of.
+  // The other modules may not use Bun's types.
   await declare('--types', 'bun-types', NODE_MODULE);
   await nameModules(join(folder, 'types'));
 }
 
-/** What the package exports: `vault`, `vault/client`, `vault/enclave` and `vault/payments`. */
+/** The package's exports: `vault`, `vault/client`, `vault/enclave` and `vault/payments`. */
 const MODULES = ['routes/index.ts', 'client/vault/index.ts', 'client/enclave.ts', 'client/payments.ts'];
 /** And `vault/node`. */
 const NODE_MODULE = 'commands/package-assets.ts';

@@ -62,10 +62,10 @@ async function compile(outfile: string, making: Making, plugins: Bun.BunPlugin[]
     minify: { whitespace: true, syntax: true, identifiers: false },
     bytecode: true,
     sourcemap: 'none',
-    // What is imported on demand (SMTP, the libSQL client) is then not loaded at the start.
+    // Modules imported on demand (SMTP, the libSQL client) are then not loaded at the start.
     splitting: true,
-    // What cannot be bundled would fail only at the user's. The empty pattern stands for nodemailer, which is found by a
-    // path.
+    // An import that cannot be bundled would fail only at the user's. The empty pattern allows nodemailer, which is
+    // found by a path.
     allowUnresolved: [''],
     plugins,
     define: { 'process.env.NODE_ENV': '"production"', VAULT_BUILT: JSON.stringify(built) },

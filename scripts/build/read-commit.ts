@@ -24,7 +24,7 @@ export function readCommit(epoch = process.env['SOURCE_DATE_EPOCH']): Commit {
   };
 }
 
-/** What git answers; undefined where there is none. */
+/** Git's answer; undefined where there is none. */
 function git(...words: readonly string[]): string | undefined {
   try {
     const { exitCode, stdout } = Bun.spawnSync(['git', '-C', ROOT, ...words], { stdin: 'ignore', stderr: 'ignore' });

@@ -13,7 +13,7 @@ export const TARGETS = [
 /** One of `TARGETS`. */
 export type Target = (typeof TARGETS)[number];
 
-/** What a program may have beside Bun's executable (`docs/decisions/0010-size-of-the-program.md`). */
+/** The bytes that a program may add to Bun's executable (`docs/decisions/0010-size-of-the-program.md`). */
 export const OWN_BYTES_MAX = 11_600_000;
 
 /** How the build is called. */
@@ -26,9 +26,7 @@ Targets:
 ${TARGETS.map((name) => `  ${name}`).join('\n')}
 `;
 
-/**
- * What the command line asks for; undefined stands for this machine. Throws in words where it asks for nothing known.
- */
+/** The target on the command line; undefined stands for this machine. Throws in words for an unknown one. */
 export function readTarget(words: readonly string[]): Target | undefined {
   const [first, ...others] = words;
   if (first === undefined) return undefined;

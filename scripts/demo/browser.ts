@@ -11,7 +11,7 @@ import { mailFor } from './waiting.ts';
 const SIZE = { width: 440, height: 760 };
 /** The height of a window's own bar. */
 const BAR = 90;
-/** So long each scene stays in the window, for whoever watches. */
+/** How long each scene stays in the window for the viewer. */
 const LOOK_MS = 1_500;
 const NO_BROWSER = `there is no Chromium or Chrome where this looks for one.
 Install one, or say where it is:  CHROMIUM=/path/to/chrome npm run demo -- --browser`;
@@ -20,7 +20,7 @@ Install one, or say where it is:  CHROMIUM=/path/to/chrome npm run demo -- --bro
 type Show = (page: Page, name: string, words: string) => Promise<void>;
 
 /**
- * Plays it in a window or, with a folder for pictures or where no screen could show a window, without one and with six
+ * Plays the demo in a window. With a folder for pictures, or without a screen, it plays without a window and takes six
  * pictures. Throws where there is no browser.
  */
 export async function playInBrowser(stack: Stack, wanted: { readonly pictures: string | undefined }): Promise<void> {

@@ -1,4 +1,4 @@
-/** What `npm run demo -- --help` prints. */
+/** The output of `npm run demo -- --help`. */
 export const HELP = `Usage: npm run demo [-- OPTION]
 
 What npm start runs, from sign-up to a look-up on the chain, request by request, in about a second.
@@ -8,10 +8,10 @@ What npm start runs, from sign-up to a look-up on the chain, request by request,
   --browser --pictures FOLDER   the same without a window: six pictures
   --help                        this`;
 
-/** What is to be played; in a browser with pictures where a folder is named. */
+/** The way to play; in a browser with pictures if a folder is named. */
 export type Wanted = 'requests' | 'help' | { readonly pictures: string | undefined };
 
-/** Reads the options. Throws for one that there is not, with the help. */
+/** Reads the options. Throws the help for an unknown one. */
 export function readOptions([first = '', ...others]: readonly string[]): Wanted {
   const [second, pictures] = others;
   if (others.length === 0 && (first === '' || first === '--full')) return 'requests';

@@ -1,4 +1,4 @@
-// What keys of a second account sign: operations with an end, vetoes, messages (docs/contracts.md).
+// Digests that keys of a second account sign: operations with an end, vetoes, messages (docs/contracts.md).
 import { AbiParameters, type Address, Hex, Secp256k1, Signature, TypedData } from 'ox';
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import type { ChainRpc } from './chain.ts';
@@ -46,7 +46,7 @@ export function deployFactory2(rpc: ChainRpc, entryPoint: Address.Address): Prom
   return create2(rpc, Hex.concat(creationCode.AccountFactory2 as Hex.Hex, args));
 }
 
-/** What a passkey signs for an operation until `validUntil`, in seconds. */
+/** The digest that a passkey signs for an operation until `validUntil`, in seconds. */
 export function operationDigest(userOpHash: Hex.Hex, validUntil: number): Hex.Hex {
   return TypedData.hashStruct({
     types: OPERATION,
@@ -55,7 +55,7 @@ export function operationDigest(userOpHash: Hex.Hex, validUntil: number): Hex.He
   });
 }
 
-/** What an address signs for an operation until `validUntil`: the same as typed data. */
+/** The digest that an address signs for an operation until `validUntil`: the same as typed data. */
 export function operationPayload(
   account: Address.Address,
   chainId: number,
@@ -97,7 +97,7 @@ export function signDigest(signer: Signer, digest: Hex.Hex): Hex.Hex {
   return Hex.concat(Hex.fromNumber(signer.index, { size: 1 }), signer.sign(digest));
 }
 
-/** What a key signs to veto a recovery. */
+/** The digest that a key signs to veto a recovery. */
 export function vetoDigest(account: Address.Address, chainId: number, { id, x, y }: Proposal): Hex.Hex {
   return TypedData.getSignPayload({
     domain: domainOf(account, chainId),

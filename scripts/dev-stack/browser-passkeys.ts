@@ -22,7 +22,7 @@ export interface Passkeys {
   only(place: number): Passkeys;
 }
 
-/** An authenticator whose person is there and verified. What one window made, the next one has. */
+/** An authenticator whose person is there and verified. A passkey made in one window is there in the next. */
 export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
   let last: { session: CDPSession; authenticatorId: string } | undefined;
   const passkeys: Passkeys = {

@@ -3,13 +3,13 @@ import type { ChainRpc } from './chain.ts';
 import { mintUsdc } from './usdc.ts';
 import { devAccount, sendTransaction } from './wallet.ts';
 
-/** What one press gives an account: 100 USDC and one ether of the local chain. */
+/** The money that one press gives an account: 100 USDC and one ether of the local chain. */
 export const GIFT = { usdc: 100_000_000n, wei: 10n ** 18n } as const;
 
 /** So many gifts wait at most. */
 const WAITING_MAX = 50;
 
-/** What became of a wish for money. */
+/** The outcome of a request for money. */
 export type Gift = 'given' | 'bad_address' | 'busy';
 
 /** Gives test money, one gift after the other: a transaction's nonce is read from the chain. Throws what it says. */

@@ -16,7 +16,7 @@ export interface Places {
   readonly vault: string;
 }
 
-/** What arrived: mails have HTML, SMS have none. */
+/** A message that arrived: mails have HTML, SMS have none. */
 type Arrived = Kept<Message & { readonly from?: string; readonly html?: string }>;
 
 /** A message as the page gets it. */

@@ -32,7 +32,7 @@ export interface LibsqlOptions {
   readonly namespaces?: boolean;
   /** Options of its own. */
   readonly more?: readonly string[];
-  /** What puts it on its core. */
+  /** Puts the server on its core. */
   readonly place?: (command: readonly string[]) => readonly string[];
 }
 

@@ -17,7 +17,7 @@ export interface SmartAccount {
   readonly entryPoint: Address.Address;
   /** The call of the factory that creates it. */
   readonly factoryData: Hex.Hex;
-  /** 1 where absent. What keys of the second kind sign ends by itself. */
+  /** 1 if absent. Signatures of the second kind end by themselves. */
   readonly kind?: AccountKind;
 }
 
@@ -28,7 +28,7 @@ export interface AccountCall {
   readonly data?: Hex.Hex;
 }
 
-/** What the passkey signs, as the account's EntryPoint computes it. */
+/** The hash that the passkey signs, as the account's EntryPoint computes it. */
 export function operationHash({ entryPoint }: SmartAccount, operation: Operation, chainId: number): Hex.Hex {
   const entryPointVersion = entryPoint === ENTRY_POINTS['0.7'] ? '0.7' : '0.8';
   // 0.9 computes as 0.8 does.

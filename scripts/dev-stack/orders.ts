@@ -3,7 +3,7 @@ import type { PaymentVerdict } from '../../client/payments.ts';
 import { createClient } from '../../client/vault/index.ts';
 import { USDC } from './usdc.ts';
 
-/** What the shop sells, and where it is paid. */
+/** The shop's product, and where it is paid. */
 const TEA = {
   to: '0x00000000000000000000000000000000000A11cE',
   amount: '1250000',
@@ -16,7 +16,7 @@ const TOTAL = { currency: 'USD', value: '1.25', label: LABEL } as const;
 /** So many orders are kept; the oldest that nobody paid goes first. */
 const ORDERS_MAX = 1_000;
 
-/** What the page shows to the person, and hands to `vault.pay`. */
+/** The order that the page shows, and passes to `vault.pay`. */
 export interface ShownOrder {
   readonly id: string;
   readonly to: string;
@@ -35,7 +35,7 @@ export type Paid = Extract<PaymentVerdict, { status: 'paid' }> & {
   readonly foundAt: string;
 };
 
-/** What the server found of an order. */
+/** The server's verdict on an order. */
 export type Finding =
   | Paid
   | { readonly status: 'open' }
@@ -52,13 +52,13 @@ export interface Orders {
 
 interface Order {
   paid?: Paid | undefined;
-  /** What a re-org took back. It may come again; another payment may come first. */
+  /** A payment that a re-org took back. It may come again; another payment may come first. */
   lost?: Paid | undefined;
 }
 
 const Hash = v.pipe(v.string(), v.toLowerCase(), v.regex(/^0x[0-9a-f]{64}$/));
 
-/** What a page hands in: hints of where the payment is. Other members are not read. */
+/** The receipt that a page sends: hints of where the payment is. Other members are not read. */
 const Receipt = v.object({
   userOpHash: Hash,
   txHash: v.optional(Hash),
@@ -110,7 +110,7 @@ export function openOrders(origin: string, vaultUrl: string): Orders {
       const known = paid ?? lost;
       if (!known) return { ...shown(id), finding: { status: 'open' } };
       if (paid?.final) return { ...shown(id), finding: paid };
-      // What was paid stays so until the vault says something else.
+      // A paid order stays paid until the vault says otherwise.
       const finding = await verify(id, order, known).catch(() => paid ?? ({ status: 'open' } as const));
       const isLost = finding.status !== 'paid' && order.paid?.userOpHash === known.userOpHash;
       if (isLost) [order.paid, order.lost] = [undefined, known];

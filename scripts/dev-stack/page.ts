@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const DESIGN = join(import.meta.dir, '../../assets/design');
 
-/** What a page may reach beside its own server. */
+/** The origins that a page may reach beside its own server. */
 export interface Reach {
   /** Origins whose scripts and icons it loads, and which it asks. */
   readonly origins?: readonly string[];

@@ -1,7 +1,7 @@
 import { Base64, Hash, Hex, P256, Signature, WebAuthnP256 } from 'ox';
 import type { Assertion, P256PublicKey } from '../../lib/identity/passkey.ts';
 
-/** What an authenticator may do otherwise than it should; each member replaces a part before it is signed. */
+/** Deviations from a correct authenticator; each member replaces a part before it is signed. */
 export interface Ceremony {
   readonly flags?: number;
   readonly origin?: string;

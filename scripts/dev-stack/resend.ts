@@ -16,7 +16,7 @@ export const RESEND_ERRORS = {
   internal_server_error: [500, 'An unexpected error occurred.'],
 } as const;
 
-/** What to answer instead of doing the work. */
+/** The fault to answer with instead of the work. */
 export type ResendFault = Fault | keyof typeof RESEND_ERRORS;
 
 /** The key a client must send; a made-up value in the provider's form. */

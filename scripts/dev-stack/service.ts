@@ -19,7 +19,7 @@ export interface ServiceOptions {
   /** Nothing when absent, so that no variable of this shell leads it elsewhere. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What it prints goes nowhere when absent. */
+  /** The file of its output, which is dropped if absent. */
   readonly logFile?: string | undefined;
   /** How long it may take to end after SIGTERM. */
   readonly stopTimeoutMs?: number;

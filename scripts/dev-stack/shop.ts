@@ -18,7 +18,7 @@ export interface ShopOptions {
   /** The vault's origin. */
   readonly vault: string;
   readonly rpc: ChainRpc;
-  /** What the vault calls the shop, one of its `APPS`. */
+  /** The vault's name of the shop, one of its `APPS`. */
   readonly app?: string;
   /** Where the codes are read. */
   readonly inbox?: string;

@@ -20,7 +20,7 @@ export const SMS_ERRORS = {
   60410: [403, 'Verification delivery attempt blocked'],
 } as const;
 
-/** What to answer instead of doing the work. */
+/** The fault to answer with instead of the work. */
 export type SmsFault = Fault | keyof typeof SMS_ERRORS;
 
 /** The account a client must name, and its Verify services by purpose; made-up values in the provider's form. */

@@ -32,7 +32,7 @@ const PRIORITY_FEE_WEI = 1_000_000n;
  */
 const VERIFICATION_GAS_MIN = 300_000n;
 const CALL_GAS_MIN = 150_000n;
-/** What an account adds where the chain has no precompile for P-256. */
+/** Extra verification gas where the chain has no precompile for P-256. */
 const VERIFICATION_GAS_WITHOUT_P256 = 250_000n;
 /** How long an operation of the second kind can be included. */
 const VALID_SECONDS = 600;

@@ -7,7 +7,7 @@ export interface Account {
   readonly address: Address.Address;
 }
 
-/** What to send; value in wei. */
+/** A call; value in wei. */
 export interface Call {
   readonly to: Address.Address;
   readonly data?: Hex.Hex;

@@ -9,7 +9,7 @@ export type Row =
 /** A diagram: its parties from left to right, and what happens from top to bottom. */
 export interface Sequence {
   readonly title: string;
-  /** What a screen reader says of it. */
+  /** The description for screen readers. */
   readonly about: string;
   readonly parties: readonly { readonly name: string; readonly icon: Icon }[];
   readonly rows: readonly Row[];

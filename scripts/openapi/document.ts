@@ -93,7 +93,7 @@ function operationOf(route: Route, schemas: Schemas): Json {
   };
 }
 
-/** What the vault's own pages ask for: they come with the vault that serves them. */
+/** Paths for the vault's own pages, which come with the vault that serves them. */
 const INTERNAL = /^\/(?:words\/|pass$|authorize\/(?:code|config)$|pay\/.*manifest\.json$)/;
 
 function queryOf(route: Route, schemas: Schemas): readonly Json[] {

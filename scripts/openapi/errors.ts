@@ -4,7 +4,7 @@ import { isAdminPath } from '../../routes/http/admin.ts';
 import type { Route } from '../../routes/http/route.ts';
 import type { Json } from './schemas.ts';
 
-/** What every request may be answered, whatever its path and method. */
+/** The errors that any request may get, whatever its path and method. */
 export const EVERYWHERE: readonly ErrorCode[] = [
   'not_found',
   'method_not_allowed',

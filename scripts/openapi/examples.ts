@@ -5,7 +5,7 @@ import { SAMPLES, VARIABLES } from './samples.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What the example of an operation sends: samples for what must be there, and what the row says. */
+/** The request of an operation's example: samples for the required members, and those that its row gives. */
 export function exampleRequest(route: Route): Values | undefined {
   const form = formOf(route);
   // A query is text.
@@ -13,13 +13,13 @@ export function exampleRequest(route: Route): Values | undefined {
   return form && mapValues(form, given);
 }
 
-/** What a run got for it; undefined where it got another status. */
+/** The recorded answer to it; undefined if that has another status. */
 export function exampleAnswer({ method, path }: Route, status: number): unknown {
   const found = RECORDED[`${method} ${path}`];
   return found?.status === status ? found.body : undefined;
 }
 
-/** What a run of the examples wrote (`tests/examples.test.ts`). */
+/** Recorded by a run of the examples (`tests/examples.test.ts`). */
 const RECORDED: Readonly<Record<string, { readonly status: number; readonly body: unknown }>> = recorded;
 
 /** The example as commands of a shell, in which `$VAULT` is the vault's origin. */

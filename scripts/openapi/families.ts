@@ -1,4 +1,4 @@
-// What the operations belong to: the sections of docs/http.md, and the tags of the document.
+// The families of the operations: the sections of docs/http.md, and the tags of the document.
 import type * as v from 'valibot';
 import type { Body } from '../../routes/http/describe.ts';
 import type { Route } from '../../routes/http/route.ts';
@@ -39,7 +39,7 @@ function isFile(answers: Route['answers']): boolean {
   return Object.values(answers).some((one) => isBody(one) && /html|css|script|image|wasm/.test(one.media ?? ''));
 }
 
-/** What a section is about; undefined for a name without one. */
+/** The subject of a section; undefined for a name without one. */
 export function aboutFamily(family: string): string | undefined {
   return FAMILIES.find(([name]) => name === family)?.[2];
 }

@@ -1,4 +1,4 @@
-// What each operation is called in the description of the API, and what it does, in the words of docs/http.md.
+// The name of each operation in the description of the API, and its effect, in the words of docs/http.md.
 import type { Route } from '../../routes/http/route.ts';
 
 type Named = readonly [id: string, about: string];
@@ -225,7 +225,7 @@ export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>):
   return OPERATIONS[`${method} ${path}`]?.[0] ?? made;
 }
 
-/** What an operation does, in sentences. */
+/** The effect of an operation, in sentences. */
 export function aboutOperation({ method, path, summary }: Pick<Route, 'method' | 'path' | 'summary'>): string {
   return [`${summary}.`, OPERATIONS[`${method} ${path}`]?.[1]].filter(Boolean).join(' ');
 }

@@ -1,4 +1,5 @@
-// What the examples send, by the name of the field. `$NAME` is a variable: what only the reader's own world has.
+// The values of examples, by the name of the field. `$NAME` is a variable: a value that only the reader's own world
+// has.
 
 interface Variable {
   readonly about: string;

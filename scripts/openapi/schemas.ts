@@ -12,9 +12,9 @@ export type Json = { readonly [name: string]: unknown };
 /** The schemas that have names, and what turns any schema into JSON Schema that refers to them. */
 export interface Schemas {
   readonly components: Readonly<Record<string, Json>>;
-  /** What a client sends. */
+  /** The schema of a client's request. */
   input(schema: v.GenericSchema): Json;
-  /** What the vault answers. */
+  /** The schema of the vault's answer. */
   output(schema: v.GenericSchema): Json;
 }
 
@@ -68,7 +68,7 @@ function typed(schema: JsonSchema): JsonSchema {
   return isPlain && schema.type === undefined ? { ...schema, type } : schema;
 }
 
-/** What clients send of a field that a service judges itself. */
+/** The schema on the wire of a field that a service judges itself. */
 function wireOf(schema: v.GenericSchema): v.GenericSchema {
   const { wire } = v.getMetadata(schema) as { readonly wire?: v.GenericSchema };
   return wire ?? schema;

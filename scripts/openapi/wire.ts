@@ -37,9 +37,9 @@ export interface Operations {`;
 
 const FOOT = `/** The name of an operation, such as \`POST /api/verify/send\`. */
 export type OperationName = keyof Operations;
-/** What an operation takes. */
+/** The input of an operation. */
 export type InputOf<Name extends OperationName> = Operations[Name]['input'];
-/** What an operation answers. */
+/** The answer of an operation. */
 export type AnswerOf<Name extends OperationName> = Operations[Name]['answer'];
 `;
 

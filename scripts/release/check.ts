@@ -13,7 +13,7 @@ export interface Checked {
   readonly ran: string;
 }
 
-/** What the headers must say. */
+/** The loader that a program's headers must name. */
 const LOADERS: Readonly<Record<string, string>> = {
   'linux-x64': '/lib64/ld-linux-x86-64.so.2',
   'linux-arm64': '/lib/ld-linux-aarch64.so.1',
@@ -50,7 +50,7 @@ function problemOf(image: ReturnType<typeof readImage>, name: string): string | 
   return undefined;
 }
 
-/** What runs a program of this target here, undefined if nothing does. */
+/** The command that runs a program of this target here; undefined if there is none. */
 function starterOf(name: string): readonly string[] | undefined {
   if (name === `${process.platform}-${process.arch}`) return [];
   const qemu = Bun.which('qemu-aarch64-static') ?? Bun.which('qemu-aarch64');

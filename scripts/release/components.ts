@@ -14,11 +14,11 @@ export interface Component {
   readonly author: string;
   /** The text of its licence; undefined if the package has none. */
   readonly text: string | undefined;
-  /** What of it is in the program, where that is not its JavaScript. */
+  /** The part of it in the program, if that is not its JavaScript. */
   readonly part?: string;
 }
 
-/** What the program is bundled from, the thread that writes and the pages included. */
+/** The entry points of the program's bundle, with the thread that writes and the pages. */
 const ENTRIES = ['server.ts', 'commands/storage/writer.ts', ...Object.keys(CLIENT_PARTS).map((p) => `client/${p}`)];
 
 /** Compiled into other files: the contracts' creation code and the enclave. */

@@ -17,7 +17,7 @@ import { run } from './run.ts';
 
 const PACKAGING = join(import.meta.dir, '../../packaging');
 
-/** What a package is made of. */
+/** The content of a package. */
 export interface Package {
   readonly program: string;
   readonly processor: 'amd64' | 'arm64';

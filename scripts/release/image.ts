@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hasRightSignature } from '../build/mac-signature.ts';
 
-/** What the headers of a program say it is for. */
+/** The target that a program's headers name. */
 export interface Image {
   readonly format: 'ELF' | 'Mach-O' | 'PE';
   readonly processor: string;
@@ -47,7 +47,7 @@ function readPe(bytes: Buffer): Image {
   return { format: 'PE', processor: PE_MACHINES[bytes.readUInt16LE(at + 4)] ?? 'unknown' };
 }
 
-/** What Bun writes behind the files that it puts into a program, and the size of the table before it. */
+/** The bytes that Bun writes behind the files in a program, and the size of the table before them. */
 const END = Buffer.from('\n---- Bun! ----\n');
 const TABLE_BYTES = 32;
 

@@ -1,6 +1,6 @@
 /**
- * What Bun's executable links statically, with the licences that Bun's own licence file names. Its packages at the
- * registry say of themselves that they are MIT, and hold no texts.
+ * The libraries that Bun's executable links statically, with the licences in Bun's own licence file. Bun's packages in
+ * the registry name only MIT, and hold no texts.
  */
 export const LINKED: readonly (readonly [name: string, license: string, source: string])[] = [
   ['JavaScriptCore and WebKit', 'LGPL-2.0-or-later', 'github.com/oven-sh/webkit'],

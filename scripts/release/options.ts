@@ -3,7 +3,7 @@ import { parseMinisignKey } from '../../commands/release/minisign.ts';
 import { nameOf, type Target } from '../build/targets.ts';
 import { readSecretKey, type SecretKey } from './sign.ts';
 
-/** What a release is made with. */
+/** The options of a release. */
 export interface Asked {
   readonly targets: readonly Target[];
   readonly publicKey: string | null;

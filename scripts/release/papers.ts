@@ -1,4 +1,4 @@
-// What goes with the programs: the bill of materials, the licences and the notes of the release.
+// The papers beside the programs: the bill of materials, the licences and the notes of the release.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`;
 
-/** What the changelog says of this version. Throws if it says nothing. */
+/** The changelog's text on this version. Throws if there is none. */
 export function changesOf(version: string, changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')): string {
   const sections = changelog.split(/^## /m);
   const section = sections.find((one) => one.startsWith(`${version} `) || one.startsWith(`${version}\n`));

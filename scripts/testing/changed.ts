@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What differs from `main` in the work tree, committed or not, and what is new. Throws where git does not answer. */
+/**
+ * The files that differ from `main` in the work tree, committed or not, and the new ones. Throws if git does not
+ * answer.
+ */
 export function changedFiles(root: string): readonly string[] {
   const base = git(root, 'merge-base', 'main', 'HEAD')[0] ?? 'main';
   return [...git(root, 'diff', '--name-only', base), ...git(root, 'ls-files', '--others', '--exclude-standard')];

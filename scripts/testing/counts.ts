@@ -8,7 +8,7 @@ export interface Counts {
 /** No test at all. */
 export const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** What a report says of one file. */
+/** The report on one file. */
 export interface Reported {
   readonly counts: Counts;
   readonly seconds: number;

@@ -6,8 +6,8 @@ const FILES_MIN = 2;
 const SHARES_OF_REST = 2;
 
 /**
- * What does not share a process with other files, and why. A new entry is an exception: nothing of the vault is global,
- * so that a file which needs one mostly leaves something behind.
+ * The tests that share no process with other files, and why. A new entry is an exception: nothing of the vault is
+ * global, so a file which needs one mostly leaves something behind.
  */
 export const ALONE: Readonly<Record<string, string>> = {
   'tests/journeys/': 'each waits for its browser and its chain for longer than it computes: they wait side by side',

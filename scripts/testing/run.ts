@@ -18,7 +18,7 @@ export interface RunOptions {
   /** Seeded tests in their long form. */
   readonly isLong: boolean;
   readonly times: boolean;
-  /** What the tests' random values are drawn from. */
+  /** The seed of the tests' random values. */
   readonly seed: number;
 }
 
@@ -93,8 +93,8 @@ function print({ file, counts, output, wallSeconds }: FileResult, printsAll: boo
 }
 
 /**
- * What failed, once more, and how to draw the same again: the end of a long run is what is read, and often all that is
- * kept. Empty where all passed.
+ * The failures once more, and how to draw the same values again: the end of a long run is what people read, and often
+ * all that is kept. Empty if all passed.
  */
 export function failuresOf(results: readonly FileResult[], seed: number): string {
   const failed = results.filter(({ counts }) => counts.failed > 0);

@@ -98,7 +98,7 @@ async function runProcess(files: readonly string[], { root, folder, env }: TestP
   };
 }
 
-/** What the tests start ends with their process, even when that is killed. */
+/** Programs that the tests start end with their process, even when that is killed. */
 const FLAGS = ['--no-orphans', '--only-failures', '--reporter=junit'];
 
 function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
@@ -114,7 +114,7 @@ function resultOf(file: string, { counts, seconds }: Reported, run: Run, files: 
   return { file, counts, output, wallSeconds: seconds, processorSeconds: run.processorSeconds / files };
 }
 
-/** What Bun says of one file, below its name. */
+/** Bun's output on one file, below its name. */
 function partOf(stderr: string, file: string): string {
   const [, part = ''] = stderr.split(`\n${file}:\n`);
   const end = part.search(/^\S+\.test\.ts:$/m);

@@ -13,7 +13,10 @@ const LONG = [
   'tests/orders/moves.test.ts',
 ];
 
-/** What runs of them each time: the main flow on both databases, a journey of each page in a browser, a short torture. */
+/**
+ * The long tests that run each time: the main flow on both databases, a journey of each page in a browser, a short
+ * torture.
+ */
 export const USUAL_OF_LONG: readonly string[] = [
   'tests/journeys/main.test.ts',
   'tests/journeys/account.test.ts',

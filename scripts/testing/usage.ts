@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Tier } from './tiers.ts';
 
-/** What `npm test -- --help` prints. */
+/** The output of `npm test -- --help`. */
 export const USAGE = `npm test [-- AREA…] [flags]
 
 Without an area it runs the static checks (formatting, lint, types) and every test but the long ones: most journeys
@@ -26,7 +26,7 @@ Flags
 /** A command line that cannot be followed. */
 export class UsageError extends Error {}
 
-/** What the command line asks for. */
+/** The options on the command line. */
 export interface TestOptions {
   readonly areas: readonly string[];
   readonly isStatic: boolean;

@@ -1,4 +1,4 @@
-// What the page keeps over a reload: for its own convenience, since the server believes none of it.
+// The page's state over a reload: for its own convenience, since the server believes none of it.
 
 /** The person who signed in here. */
 export interface Person {
@@ -17,7 +17,7 @@ export interface Hints {
   readonly account?: string;
 }
 
-/** What is kept, by name: the person on this device, an order and its receipt in this tab. */
+/** The stored values, by name: the person on this device, an order and its receipt in this tab. */
 interface Kept {
   readonly person: Person;
   readonly order: string;
@@ -26,7 +26,7 @@ interface Kept {
 
 const placeOf = (name: keyof Kept) => (name === 'person' ? localStorage : sessionStorage);
 
-/** What is kept under a name; undefined if nothing is, or the browser keeps nothing. */
+/** The value stored under a name; undefined if there is none, or the browser stores nothing. */
 export function recall<Name extends keyof Kept>(name: Name): Kept[Name] | undefined {
   try {
     return JSON.parse(placeOf(name).getItem(`shop.${name}`) ?? 'null') ?? undefined;

@@ -1,4 +1,4 @@
-// The receipt: what the shop's server found, and nothing that the page was told elsewhere.
+// The receipt: the verdict of the shop's server, and nothing from elsewhere.
 import type { Paid, ShownOrder } from '../orders.ts';
 import { readOrder } from './server.ts';
 import { copyOnPress, element, onPress, show, write } from './view.ts';

@@ -1,10 +1,10 @@
-// What the page asks of the shop's own server.
+// The page's requests to the shop's own server.
 import type { Finding, ShownOrder } from '../orders.ts';
 
-/** What the server refused, in words for the person. */
+/** A refusal of the server, in words for the person. */
 export class ShopError extends Error {
   override readonly name = 'ShopError';
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {

@@ -1,6 +1,6 @@
-// What the page says when something does not go as planned: what happened, and what to do.
+// The page's words for failures: what happened, and what to do.
 
-/** What the vault's client threw, as far as it is read. */
+/** An error of the vault's client, as far as it is read. */
 interface Thrown {
   readonly error?: string;
   readonly hint?: string;
@@ -67,7 +67,7 @@ export function refusalWords(reason: string): string {
   return REFUSED[reason] ?? `The server could not prove the payment (${reason}).`;
 }
 
-/** What is left of a time, `0:42`. */
+/** Time left, `0:42`. */
 export function left(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
