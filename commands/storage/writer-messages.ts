@@ -5,8 +5,8 @@ import type { BoundStatement } from './statements.ts';
 export type WriterTask = 'execute' | 'batch';
 
 /**
- * An order as it crosses between the threads, in JSON: a text costs a third of what the same objects cost. `texts` holds
- * each text of SQL once, and a statement its place there: many callers' writes, of kilobytes each, are the same few.
+ * An order on its way between the threads, in JSON: a text costs a third of the same objects. `texts` holds each text
+ * of SQL once, and a statement its place there: the writes of many callers share a few texts, of kilobytes each.
  */
 interface Order {
   readonly id: number;

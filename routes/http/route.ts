@@ -40,9 +40,7 @@ export interface Incoming {
   readonly operator?: ActingOperator | undefined;
 }
 
-/**
- * The role that a route of the operator requires: `root` is the operator secret. Each role includes those before it.
- */
+/** The role that a route of the operator needs: `root` is the operator secret. Each includes those before it. */
 export type RouteRole = 'viewer' | 'operator' | 'root';
 
 /** The caller of a route of the operator; end (milliseconds) and CID of their token are null for the secret. */
