@@ -71,7 +71,7 @@ export const authorizePageRoutes = [
   file('/authorize/authorize.css', { type: 'text/css; charset=utf-8', headers: OWN }),
 
   get('/authorize/config', {
-    summary: 'What the page of sign-ins learns of the vault',
+    summary: 'The configuration of the sign-in page',
     answers: { 200: AuthorizeConfig },
     errors: ['not_found'],
     limit: 'reads',

@@ -15,7 +15,7 @@ const tokenName = v.pipe(
 /** The balance of an address in ether or USDC. */
 export const balanceRoutes = [
   get('/api/balance', {
-    summary: 'What an address holds of ether or USDC',
+    summary: 'The balance of an address in ether or USDC',
     limit: 'proxy',
     // The account is judged last, so its field accepts any form.
     fields: { account: required(v.string()), token: required(tokenName), chainId: required(v.string()) },

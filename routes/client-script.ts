@@ -6,9 +6,9 @@ const HEADERS = { 'cache-control': 'public, max-age=600', 'cross-origin-resource
 /** The client for pages of any origin (docs/client.md): what it needs at once, and what it loads when it needs it. */
 export const clientScriptRoutes = [
   script('/client.js', 'The client'),
-  script('/client-sign-in.js', 'What the client loads when somebody signs in'),
-  script('/client-events.js', 'What the client loads to read events'),
-  script('/client-operation.js', 'What the client loads to send a user operation'),
+  script('/client-sign-in.js', 'The part of the client that signs people in'),
+  script('/client-events.js', 'The part of the client that reads events'),
+  script('/client-operation.js', 'The part of the client that sends user operations'),
   script('/payments.js', 'The check of payments'),
 ] as const satisfies readonly Route[];
 

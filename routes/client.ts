@@ -12,7 +12,7 @@ import { get, type Route } from './http/route.ts';
  */
 export const clientRoutes = [
   get('/api/client', {
-    summary: 'What the vault saw of the origin of this request',
+    summary: 'The origin of this request, as the vault sees it',
     security: 'doctor',
     limit: 'reads',
     isPage: true,

@@ -15,7 +15,7 @@ const ROBOTS = 'User-agent: *\nAllow: /$\nDisallow: /\n';
 /** The page, what it shows as JSON, its files, and what a browser or a crawler asks for by itself. */
 export const landingRoutes = [
   get('/', {
-    summary: 'What runs here and where to go; without `text/html` in `Accept` as JSON',
+    summary: 'The service and its links; without `text/html` in `Accept` as JSON',
     isPage: true,
     answers: {
       200: { media: HTML, otherMedia: 'application/json', about: 'The page, or what it says' },

@@ -126,7 +126,7 @@ export const payRoutes = [
   }),
 
   get('/pay/config', {
-    summary: 'What the pages that pay learn of the vault',
+    summary: 'The configuration of the payment pages',
     answers: { 200: PayConfig },
     fields: { app: optional(pageApp) },
     handler({ ctx: { config, brandOf }, app, input }) {
@@ -174,7 +174,7 @@ export const payRoutes = [
   }),
 
   get('/pay/outcome', {
-    summary: 'What the chain shows of one nonce of an account',
+    summary: "The chain's state of one nonce of an account",
     answers: { 200: PaymentOutcome },
     errors: ['rpc_error'],
     limit: 'proxy',

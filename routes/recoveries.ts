@@ -58,7 +58,7 @@ const NO_LABEL = `0x${'0'.repeat(64)}`;
 /** A lost passkey: recoveries of accounts whose owners named this vault their guardian. */
 export const recoveryRoutes = [
   post('/api/recoveries/commitments', {
-    summary: 'What the owner of an account passes to setGuardian',
+    summary: 'The arguments with which the owner of an account calls setGuardian',
     answers: { 200: Commitment },
     errors: ADDRESS_ERRORS,
     limit: 'writes',

@@ -8,7 +8,7 @@ import { get, type Route } from './http/route.ts';
 /** The vault's state, and the chain it serves. */
 export const statusRoutes = [
   get('/api/status', {
-    summary: 'What the vault is, and which chain it serves',
+    summary: "The vault's state, and the chain it serves",
     answers: { 200: Status },
     async handler({ ctx, app }) {
       const { chainName, chainId, rpcPublicUrl } = ctx.config;

@@ -1079,9 +1079,9 @@ export type Verification = {
 
 /** Every operation that answers JSON, by method and path: what it takes, and what it answers. */
 export interface Operations {
-  /** What the vault is, and which chain it serves. */
+  /** The vault's state, and the chain it serves. */
   'GET /api/status': { input: Readonly<Record<never, never>>; answer: Status };
-  /** What the vault saw of the origin of this request. */
+  /** The origin of this request, as the vault sees it. */
   'GET /api/client': { input: Readonly<Record<never, never>>; answer: Sighting };
   /** The contracts on the chain, and the DID of the registrar. */
   'GET /api/contracts': { input: Readonly<Record<never, never>>; answer: Contracts };
@@ -1210,7 +1210,7 @@ export interface Operations {
     input: { readonly id: string; readonly pubKeyX: string; readonly pubKeyY: string; readonly label: string };
     answer: Join;
   };
-  /** What the owner of an account passes to setGuardian. */
+  /** The arguments with which the owner of an account calls setGuardian. */
   'POST /api/recoveries/commitments': {
     input: { readonly attestation: Attestation; readonly smartAccount: string; readonly lang?: string | undefined };
     answer: Commitment;
@@ -1256,7 +1256,7 @@ export interface Operations {
     };
     answer: Contact;
   };
-  /** What an address holds of ether or USDC. */
+  /** The balance of an address in ether or USDC. */
   'GET /api/balance': {
     input: { readonly account: string; readonly token: string; readonly chainId: string };
     answer: Balance;
@@ -1302,13 +1302,13 @@ export interface Operations {
   'GET /pay/method-manifest.json': { input: Readonly<Record<never, never>>; answer: MethodManifest };
   /** The payment method in the form of the specification. */
   'GET /pay/payment-method.json': { input: Readonly<Record<never, never>>; answer: PaymentMethod };
-  /** What the pages that pay learn of the vault. */
+  /** The configuration of the payment pages. */
   'GET /pay/config': { input: { readonly app?: string | undefined }; answer: PayConfig };
   /** A token, as its contract says, and what an account has of it. */
   'GET /pay/token': { input: { readonly token: string; readonly account?: string | undefined }; answer: Token };
   /** Fees to offer for a user operation. */
   'GET /pay/fees': { input: Readonly<Record<never, never>>; answer: Fees };
-  /** What the chain shows of one nonce of an account. */
+  /** The chain's state of one nonce of an account. */
   'GET /pay/outcome': {
     input: {
       readonly account: string;
@@ -1355,7 +1355,7 @@ export interface Operations {
         };
     answer: FreshNonce | AuthorizationLocation | AddressChoice;
   };
-  /** What the page of sign-ins learns of the vault. */
+  /** The configuration of the sign-in page. */
   'GET /authorize/config': { input: Readonly<Record<never, never>>; answer: AuthorizeConfig };
   /** Exchange a code, once, for an ID token and an access token. */
   'POST /token': { input: Readonly<Record<never, never>>; answer: Tokens };
@@ -1379,7 +1379,7 @@ export interface Operations {
   'GET /readyz': { input: Readonly<Record<never, never>>; answer: Readiness };
   /** The settings in force, without secrets. */
   'GET /v1/console/settings': { input: Readonly<Record<never, never>>; answer: SettingsInForce };
-  /** What all processes refused in the last hour, by error and route. */
+  /** The requests that all processes refused in the last hour, by error and route. */
   'GET /v1/console/refusals': { input: Readonly<Record<never, never>>; answer: Refusals };
   /** The vault's keys by their public parts, and the tokens that have opened a stream. */
   'GET /v1/console/keys': { input: Readonly<Record<never, never>>; answer: ConsoleKeys };
@@ -1390,7 +1390,7 @@ export interface Operations {
   };
   /** Revoke a token or a delegation. */
   'POST /v1/console/revoke': { input: { readonly cid: string }; answer: TokenRevoked };
-  /** Whose token or secret this is, and what it allows. */
+  /** The operator of this token or secret, and the role. */
   'GET /v1/console/operator': { input: Readonly<Record<never, never>>; answer: WhoCalls };
   /** Operators with names, and when their tokens end. */
   'GET /v1/console/operators': { input: Readonly<Record<never, never>>; answer: Operators };
@@ -1441,7 +1441,7 @@ export interface Operations {
     };
     answer: Sessions;
   };
-  /** What is stored of a person, in words, page by page. */
+  /** A person's stored data, in words, page by page. */
   'POST /v1/console/person/show': {
     input: {
       readonly identifier?: string | undefined;
@@ -1450,7 +1450,7 @@ export interface Operations {
     };
     answer: PersonShown;
   };
-  /** What is stored of a person, as it is stored, page by page. */
+  /** A person's stored data, as it is stored, page by page. */
   'POST /v1/console/person/export': {
     input: {
       readonly identifier?: string | undefined;
@@ -1564,9 +1564,9 @@ export interface Operations {
   };
   /** Revoke an invite. */
   'POST /v1/console/invites/revoke': { input: { readonly id: number }; answer: InviteRevoked };
-  /** What the process that answers is doing. */
+  /** The state of the answering process. */
   'GET /v1/console/overview': { input: Readonly<Record<never, never>>; answer: Overview };
-  /** What all processes did in the last hour or day. */
+  /** The activity of all processes in the last hour or day. */
   'GET /v1/console/history': { input: { readonly range?: 'hour' | 'day' | undefined }; answer: Activity };
   /** A mail and its text message, with made-up values. */
   'GET /v1/console/messages': {

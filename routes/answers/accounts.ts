@@ -26,7 +26,7 @@ export const AccountState = v.object({
         }),
       ),
     ),
-    'Of an account of the second kind',
+    'Only of an account of the second kind',
   ),
   guardian: v.nullable(
     v.object({

@@ -12,7 +12,7 @@ export const FreshNonce = v.object({
 
 /** The person's choice before there is a code: which address the app gets, or none. */
 export const AddressChoice = v.object({
-  channels: about(v.array(words('email', 'sms')), 'What the app asks for'),
+  channels: about(v.array(words('email', 'sms')), 'Those that the app asks for'),
   addresses: about(
     v.array(
       v.object({
@@ -42,6 +42,6 @@ export const AuthorizeConfig = v.object({
   recovers: about(v.boolean(), 'Whether accounts can be recovered by mail'),
   full: about(
     v.nullable(v.object({ error: words('ip_limit_reached', 'relay_limit_reached'), retry_after: v.nullable(Seconds) })),
-    "What refuses new accounts for the caller's network now",
+    "The error that refuses new accounts for the caller's network now",
   ),
 });

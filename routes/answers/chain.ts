@@ -70,7 +70,7 @@ export const JsonRpcOutcome = v.union([
       code: Whole,
       message: v.string(),
       data: v.optional(
-        about(v.looseObject({ kind: v.optional(v.string()) }), 'What failed; members of the bundler beside `kind`'),
+        about(v.looseObject({ kind: v.optional(v.string()) }), 'The failure; members of the bundler beside `kind`'),
       ),
     }),
   }),

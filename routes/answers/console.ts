@@ -15,7 +15,7 @@ const signer = about(v.nullable(v.string()), 'The address of its account; null w
 
 /** The vault's keys by their public parts. */
 export const ConsoleKeys = v.object({
-  registrar_did: about(v.string(), 'Of attestations and credentials'),
+  registrar_did: about(v.string(), 'The issuer of attestations and credentials'),
   operator_did: about(v.string(), 'The did:key that signs tokens of the console'),
   attestation_keys: about(Count, 'Keys that attestations are accepted by; the first of them signs'),
   registrar: signer,
@@ -34,7 +34,7 @@ export const Refusals = v.object({
       v.object({
         error: v.string(),
         status: about(Count, '0 for the word of another release'),
-        cause: about(v.string(), 'What the word means'),
+        cause: about(v.string(), 'The meaning of the word'),
         route: about(v.string(), "The route's path; `unknown` where there is none"),
         count: Count,
       }),
@@ -58,7 +58,7 @@ export const SettingsInForce = v.object({
         meaning: v.string(),
       }),
     ),
-    'What differs from its default first',
+    'Settings that differ from their defaults first',
   ),
 });
 
@@ -128,7 +128,7 @@ export const Overview = v.object({
       relay: v.boolean(),
       webhooks: v.boolean(),
     }),
-    'What the settings turn on, whether it works or not',
+    'The parts that the settings turn on, whether they work or not',
   ),
   database: v.object({
     state: v.picklist(['writable', 'unavailable', 'stalled', 'damaged']),
@@ -208,7 +208,7 @@ export const DeliveryResent = v.object({ ok: v.literal(true), webhook: Delivery 
 
 /** A mail and its text message, with made-up values. */
 export const MessagePreview = v.object({
-  messages: about(v.array(v.string()), 'What `message` may be'),
+  messages: about(v.array(v.string()), 'The values of `message`'),
   languages: about(v.array(v.string()), 'The languages of mails, the default first'),
   apps: v.array(v.string()),
   message: v.string(),
@@ -226,7 +226,7 @@ const invite = v.object({
   status: words('live', 'used', 'expired', 'revoked'),
   uses: about(Count, 'How many identifiers it lets in'),
   used: Count,
-  identifier: about(v.nullable(v.string()), 'Whom it is for, masked; null is anybody'),
+  identifier: about(v.nullable(v.string()), 'The identifier that may use it, masked; null for anybody'),
   app: about(v.nullable(v.string()), 'Null is any app'),
   created_at: Time,
   expires_at: Time,

@@ -3,11 +3,11 @@ import { about, Time, words } from './common.ts';
 
 /** One thing that was found. */
 const check = v.object({
-  area: about(v.string(), 'What it belongs to, such as `chain`'),
-  name: about(v.string(), 'What was checked, such as `registrar`; several findings may share it'),
+  area: about(v.string(), 'Its subject, such as `chain`'),
+  name: about(v.string(), 'The check, such as `registrar`; several findings may share it'),
   state: about(words('ok', 'warn', 'fail', 'skipped'), '`warn` works, `skipped` could not be tried'),
   text: v.string(),
-  remedy: about(v.optional(v.string()), 'What to do'),
+  remedy: about(v.optional(v.string()), 'The remedy'),
 });
 
 /** The findings of all checks. */

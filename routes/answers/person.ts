@@ -11,7 +11,7 @@ const person = {
   ...found,
   next: about(v.nullable(v.string()), 'Sent as `after`, it continues; null at the end'),
 };
-const table = { table: v.string(), about: about(v.string(), 'What a row is') };
+const table = { table: v.string(), about: about(v.string(), 'The meaning of a row') };
 
 /** A person's stored data, in words. */
 export const PersonShown = v.object({
@@ -20,8 +20,8 @@ export const PersonShown = v.object({
     v.object({
       ...table,
       kept: about(v.string(), 'For how long'),
-      erasure: about(words('removed', 'unlinked', 'stays'), 'What becomes of it when the person is erased'),
-      why: about(v.string(), 'What the erasure leaves, and why'),
+      erasure: about(words('removed', 'unlinked', 'stays'), 'The effect of an erasure on it'),
+      why: about(v.string(), 'The data that an erasure leaves, and why'),
       rows: v.array(v.record(v.string(), v.string())),
     }),
   ),
@@ -46,7 +46,7 @@ export const PersonErased = v.object({
     v.object({
       ...table,
       erasure: words('removed', 'unlinked', 'stays'),
-      why: about(v.string(), 'What stays, and why'),
+      why: about(v.string(), 'The data that stays, and why'),
       rows: Count,
     }),
   ),

@@ -12,7 +12,7 @@ export const SessionOpened = v.object({ ok: v.literal(true), ...subject, did: Di
 
 /** How many sessions there are, of the client's address and in all. */
 export const SessionCounts = v.object({
-  ip_registrations: about(Count, 'What the limit counts of this address'),
+  ip_registrations: about(Count, 'Registrations of this address in the limit'),
   ip_limit: Count,
   total_registrations: Count,
 });
@@ -72,7 +72,7 @@ export const DidRecord = v.object({
   signed: v.optional(
     about(
       v.object({ authenticatorData: v.string(), clientDataHash: v.string(), signature: v.string() }),
-      'What the key that the look-up names signed to register, base64url',
+      'The registration assertion of the key in the look-up, base64url',
     ),
   ),
   moves_at: waiting.moves_at,

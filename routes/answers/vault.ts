@@ -11,7 +11,7 @@ export const Status = v.object({
   time: about(Whole, 'The vault’s clock, in seconds since 1970'),
   rpId: about(v.string(), 'The RP ID for new passkeys'),
   rpIds: about(v.array(v.string()), 'The RP IDs of passkeys that the vault takes'),
-  brand: v.object({ name: about(v.string(), 'What people see of the service') }),
+  brand: v.object({ name: about(v.string(), "The service's name") }),
   relays: about(v.boolean(), 'The vault registers DIDs on-chain itself'),
   enclave: v.optional(v.object({ sha256: v.string() })),
 });
@@ -33,7 +33,7 @@ export const Contracts = v.object({
 
 /** The origin of a request, as the vault sees it. */
 export const Sighting = v.object({
-  client: about(v.string(), 'What limits count'),
+  client: about(v.string(), 'The address that limits count'),
   peer: v.nullable(v.string()),
   trusted: v.boolean(),
   named: v.nullable(v.string()),

@@ -13,7 +13,7 @@ export const historyRoutes = [
   requireOperator(
     'viewer',
     get('/v1/console/history', {
-      summary: 'What all processes did in the last hour or day',
+      summary: 'The activity of all processes in the last hour or day',
       answers: { 200: Activity },
       fields: { range: optional(rangeName) },
       async handler({ ctx, input: { range = 'hour' } }) {

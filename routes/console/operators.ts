@@ -31,7 +31,7 @@ export const operatorRoutes = [
   requireOperator(
     'viewer',
     get('/v1/console/operator', {
-      summary: 'Whose token or secret this is, and what it allows',
+      summary: 'The operator of this token or secret, and the role',
       answers: { 200: WhoCalls },
       async handler({ operator }) {
         const { name = '', role = 'viewer', expiresAt = null } = operator ?? {};

@@ -13,7 +13,7 @@ export const overviewRoutes = [
   requireOperator(
     'viewer',
     get('/v1/console/overview', {
-      summary: 'What the process that answers is doing',
+      summary: 'The state of the answering process',
       answers: { 200: Overview },
       async handler({ ctx, client }) {
         const span = await readEventSpan(ctx.db).catch(() => NO_EVENTS);

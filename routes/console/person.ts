@@ -35,7 +35,7 @@ export const personRoutes = [
   requireOperator(
     'operator',
     post('/v1/console/person/show', {
-      summary: 'What is stored of a person, in words, page by page',
+      summary: "A person's stored data, in words, page by page",
       answers: { 200: PersonShown },
       errors: ['not_found'],
       example: { identifier: 'ada@example.com' },
@@ -50,7 +50,7 @@ export const personRoutes = [
   requireOperator(
     'operator',
     post('/v1/console/person/export', {
-      summary: 'What is stored of a person, as it is stored, page by page',
+      summary: "A person's stored data, as it is stored, page by page",
       answers: { 200: PersonExported },
       errors: ['not_found'],
       example: { identifier: 'ada@example.com' },

@@ -20,7 +20,7 @@ export const settingRoutes = [
   requireOperator(
     'viewer',
     get('/v1/console/refusals', {
-      summary: 'What all processes refused in the last hour, by error and route',
+      summary: 'The requests that all processes refused in the last hour, by error and route',
       answers: { 200: Refusals },
       async handler({ ctx }) {
         return json(await readRefusals(ctx));

@@ -179,7 +179,8 @@ function eitherOf(answer: Json, error: Json): Json {
 
 function everywhere(): Json {
   const { content } = errorResponse(['bad_request', ...EVERYWHERE]);
-  const description = 'What every request may be answered: an unreadable Host, no such path or method, a fault of ours';
+  const description =
+    'Errors that any request may get: an unreadable Host, an unknown path or method, an internal fault';
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     Allow: { $ref: '#/components/headers/Allow' },
@@ -238,7 +239,11 @@ const SECURITY_SCHEMES = {
   streamTokenInQuery: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, as browsers send it' },
   metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN; peers of METRICS_ALLOW need none' },
   accessToken: { type: 'http', scheme: 'bearer', description: 'The access token of `POST /token`' },
-  doctor: { type: 'http', scheme: 'bearer', description: 'What `vault doctor` makes of VAULT_SECRET, for a minute' },
+  doctor: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token that `vault doctor` derives from VAULT_SECRET, valid for a minute',
+  },
 };
 
 const SECURITY: Readonly<Record<Security, readonly Json[]>> = {

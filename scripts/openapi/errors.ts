@@ -111,7 +111,7 @@ export const ERROR_SCHEMA: Json = {
   required: ['error'],
   properties: {
     error: { type: 'string' },
-    hint: { type: 'string', description: 'What to do' },
+    hint: { type: 'string', description: 'The remedy' },
     error_description: { type: 'string', description: 'The same, at `/token` and `/userinfo`' },
     reason: { type: 'string', description: 'The cause, where one word has several' },
     limit: { type: 'string', description: 'The name of the limit that refused' },

@@ -17,13 +17,13 @@ const FAMILIES: readonly (readonly [name: string, paths: RegExp, about: string])
   [
     'Sign-up for apps',
     /^\/(?:authorize|token$|userinfo|jwks|\.well-known\/(?:openid|oauth))/,
-    'Codes that the server of an app exchanges for who signed up or in',
+    'Codes that the server of an app exchanges for the person who signed up or in',
   ],
   ['The bundler', /^\/api\/bundler/, 'ERC-4337 by JSON-RPC'],
-  ['The index of the chain', /^\/api\/indexer/, 'What the vault has read of the registry and the factory'],
+  ['The index of the chain', /^\/api\/indexer/, 'Registry and factory, as the vault has read their events'],
   ['Payments', /^\/(?:pay\/|\.well-known\/payment-method)/, 'Payments for shops, and the check of one'],
   ['The console', /^\/v1\/console\//, 'For the operator'],
-  ['About the vault', /^\//, 'What it is, whether it works, and its measurements'],
+  ['About the vault', /^\//, 'Its state, its health, and its measurements'],
 ];
 
 /** The sections' names. */

@@ -22,7 +22,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'openSession',
     'Holds the identifier for a day, or for good once a DID is recorded for it. Of a handle the chain decides.',
   ],
-  'GET /api/sessions/status': ['getSessionStatus', 'What the limit of registrations per address counts.'],
+  'GET /api/sessions/status': ['getSessionStatus', 'The registrations of an address that its limit counts.'],
   'GET /api/sessions/check': [
     'checkIdentifier',
     'A handle is taken by a session, a registration or an alias on-chain; an address once a DID is recorded for it.',
@@ -50,7 +50,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'GET /api/aliases/check': [
     'checkAlias',
-    'Reserved names, and those that look like them, are not available. `aliasHash` is what the registry knows.',
+    'Reserved names, and those that look like them, are not available. `aliasHash` names the alias in the registry.',
   ],
   'GET /api/accounts/predict': [
     'predictAccount',
@@ -71,7 +71,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /api/accounts/joins/keys': ['leaveKey', 'The first key that is left there stays.'],
   'POST /api/recoveries/commitments': [
     'makeCommitment',
-    'The commitment says nothing of the account or the address to whoever reads the chain.',
+    'The commitment shows nothing of the account or the address to readers of the chain.',
   ],
   'POST /api/recoveries/accounts': [
     'listRecoverableAccounts',
@@ -84,11 +84,11 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /api/recoveries/status': ['getRecovery', 'The newest one, or null.'],
   'POST /api/recoveries/cancellations': [
     'cancelRecoveries',
-    'For who has the address and no key. Spends the attestation.',
+    'For a person with the address and no key. Spends the attestation.',
   ],
   'POST /api/recoveries/vetoes': [
     'vetoRecovery',
-    'The vault sends the veto and pays for it. `signature` is what `vetoRecovery` of the account takes.',
+    'The vault sends the veto and pays for it. `signature` is the argument of `vetoRecovery`.',
   ],
   'POST /api/recoveries/contacts': [
     'setRecoveryContact',
@@ -115,13 +115,13 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'GET /pay/method-manifest.json': [
     'getPaymentMethodManifest',
-    'What a browser reads behind the payment method identifier `/pay`.',
+    'The manifest that a browser reads behind the payment method identifier `/pay`.',
   ],
   'GET /pay/payment-method.json': ['getPaymentMethod', 'The same for readers of `default_applications`.'],
   'GET /pay/manifest.json': ['getPaymentApp', 'Name, icons and worker of the payment handler.'],
   'GET /pay/config': [
     'getPayConfig',
-    'Chain, contracts and bounds of fees, for whoever builds a user operation as the pages do.',
+    'Chain, contracts and bounds of fees, for software that builds user operations as the pages do.',
   ],
   'GET /pay/token': ['getToken', 'The symbol of a token that is not listed is its own claim.'],
   'GET /pay/fees': ['getFees', 'Enough for six full blocks, or what the bundler asks where that is more.'],
@@ -135,24 +135,27 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'POST /authorize/code': [
     'makeAuthorizationCode',
-    'For the page of `/authorize`. With `fresh: true` a nonce for the passkey to sign; else where the browser goes with a code for the app of `request`, by a signature over it or by the attestation of a registration just made. Where the person has to choose an address, what there is comes first.',
+    'For the page of `/authorize`. With `fresh: true` a nonce for the passkey to sign; else the URL to which the browser goes with a code for the app of `request`, by a signature over it or by the attestation of a registration just made. Where the person has to choose an address, the choices come first.',
   ],
   'GET /authorize/config': ['getAuthorizeConfig', 'For the page of `/authorize`.'],
   'POST /token': [
     'exchangeForTokens',
     'A form (RFC 6749 section 4.1.3), with the secret by Basic or as `client_secret`, or a public client by `client_id` alone. Of `invalid_grant` the `reason` says what is wrong.',
   ],
-  'GET /userinfo': ['getUserInfo', 'What was lost or erased since the sign-in is not in it.'],
+  'GET /userinfo': ['getUserInfo', 'It omits addresses lost or erased since the sign-in.'],
   'POST /userinfo': ['postUserInfo', 'For libraries that post.'],
   'GET /jwks': ['getJwks', 'Keep them for an hour, and read them again for a `kid` that is not among them.'],
-  'GET /.well-known/openid-configuration': ['getOpenIdConfiguration', 'What is not in it is not there.'],
+  'GET /.well-known/openid-configuration': ['getOpenIdConfiguration', 'It lists everything that is supported.'],
   'GET /.well-known/oauth-authorization-server': [
     'getServerMetadata',
     'For clients of OAuth 2.0 (RFC 8414), such as those of MCP: the same, less what is OpenID’s alone.',
   ],
-  'GET /.well-known/did.json': ['getDidDocument', 'Of the did:web that signs attestations and tokens.'],
+  'GET /.well-known/did.json': ['getDidDocument', 'The document of the did:web that signs attestations and tokens.'],
   'GET /.well-known/payment-method-manifest': ['findPaymentMethod', 'A payment method identifier, too.'],
-  'GET /.well-known/webauthn': ['getRelatedOrigins', 'What browsers read for related origin requests of WebAuthn.'],
+  'GET /.well-known/webauthn': [
+    'getRelatedOrigins',
+    'The origins that browsers read for related origin requests of WebAuthn.',
+  ],
   'GET /healthz': ['isAlive', 'For the supervisor of the process. Asks nothing else.'],
   'GET /readyz': ['isReady', 'For a load balancer. 503 while the database is away or the vault stops.'],
   'GET /v1/console/settings': ['listSettings', 'Each with its default. Of a URL that may hold a key only the origin.'],
@@ -169,7 +172,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /v1/console/operator': ['getOperator', 'Name, role and end of the token that asks.'],
   'GET /v1/console/operators': ['listOperators', 'No token is shown: it was shown once, when it was made.'],
   'POST /v1/console/operators': ['addOperator', 'The answer holds the token, which is shown this once.'],
-  'POST /v1/console/operators/revoke': ['revokeOperator', 'Of one name, or with `all` of everybody.'],
+  'POST /v1/console/operators/revoke': ['revokeOperator', 'Those of one name, or with `all` those of everybody.'],
   'GET /v1/console/registrations': ['listRegistrations', ONE_PAGE],
   'GET /v1/console/registrations/detail': ['getRegistration', 'With what was done for it, and why it failed.'],
   'GET /v1/console/registrations/export': ['exportRegistrations', 'The same filters as the list.'],
@@ -181,7 +184,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /v1/console/sessions/export': ['exportSessions', 'The same filters as the list.'],
   'POST /v1/console/person/show': [
     'showPerson',
-    'For a request by who the data is about. `after` of the answer asks for the next page.',
+    'For a request by the person whose data it is. `after` of the answer asks for the next page.',
   ],
   'POST /v1/console/person/export': [
     'exportPerson',
@@ -197,7 +200,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /v1/console/limits/clear': ['clearLimit', 'Nothing else changes: codes and sessions stay valid.'],
   'GET /v1/console/invites': ['listInvites', ONE_PAGE],
   'POST /v1/console/invites': ['makeInvite', 'The answer holds the token, which is shown this once.'],
-  'POST /v1/console/invites/revoke': ['revokeInvite', 'Nobody registers by it from then on.'],
+  'POST /v1/console/invites/revoke': ['revokeInvite', 'It admits nobody from then on.'],
   'GET /v1/console/overview': ['getOverview', 'Since it started.'],
   'GET /v1/console/history': ['getHistory', 'By `range`.'],
   'GET /v1/console/messages': ['previewMessage', 'Nothing is sent.'],
@@ -212,7 +215,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'GET /metrics': ['getMetrics', 'Text 0.0.4, or OpenMetrics 1.0 by `Accept`.'],
   'GET /v1/console/webhooks': ['listWebhooks', ONE_PAGE],
-  'POST /v1/console/webhooks/resend': ['resendWebhook', 'Of a dead one alone.'],
+  'POST /v1/console/webhooks/resend': ['resendWebhook', 'Only a dead one is sent again.'],
 };
 
 /** The routes that have a row. */
