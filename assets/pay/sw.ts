@@ -111,10 +111,7 @@ async function isTheirs(known: Pending, { id }: Client): Promise<boolean> {
   return true;
 }
 
-/**
- * The event does not say which request it is about: it is taken back only when there is no doubt, and nothing on its
- * way.
- */
+/** The event does not name its request: a request is taken back only if it is the only one, and not yet sent. */
 async function abort(): Promise<boolean> {
   for (const [key, { client }] of [...pending]) {
     // No event says that its window was closed.
