@@ -22,7 +22,7 @@ export const invitesCreateCommand: Command = {
   options: [
     option('--uses <n>', 'how many addresses, numbers or handles it lets in; 1 if absent'),
     EXPIRES,
-    option('--for <identifier>', 'whom it is for, such as alice@example.com; anybody if absent'),
+    option('--for <identifier>', 'the identifier that may use it, such as alice@example.com; any if absent'),
     APP,
     JSON_OUTPUT,
     CONFIG,
@@ -47,7 +47,7 @@ export const invitesListCommand: Command = {
 
 /** `vault invites revoke`. */
 export const invitesRevokeCommand: Command = {
-  summary: 'revokes an invite; who was registered by it stays',
+  summary: 'revokes an invite; people registered by it stay',
   options: [ID, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
   settings: DATABASE_SETTINGS,

@@ -30,7 +30,7 @@ export const keysRotateCommand: Command = {
   options: [
     option('--operator', 'rotate OPERATOR_SECRET instead of the attestation key'),
     option('--signing', 'make the next key of ID tokens instead; a running vault uses it without a restart'),
-    option('--now', 'with --signing: it signs at once, and the former key is published no more (a stolen key)'),
+    option('--now', 'with --signing: it signs at once, and the former key is no longer published (a stolen key)'),
     DRY_RUN,
     JSON_OUTPUT,
     CONFIG,
@@ -104,7 +104,8 @@ async function rotateSigningKey(given: Arguments, endsNow: boolean): Promise<num
   if (!made) throw new Error('another process has just made a key: try again');
   const from = new Date(signsFrom).toISOString();
   printAnswer(given, { key: 'signing', signsFrom: from }, () => `A new key of ID tokens signs from ${from} on.`);
-  if (endsNow) console.error('vault: apps keep /jwks for an hour: tokens of the former key may be taken until then.');
+  if (endsNow)
+    console.error('vault: apps keep /jwks for an hour: tokens of the former key may be accepted until then.');
   return 0;
 }
 

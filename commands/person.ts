@@ -15,7 +15,7 @@ import { isEmbedded } from './setup/settings.ts';
 
 /** `vault person show`. */
 export const personShowCommand: Command = {
-  summary: 'shows what is stored of a person: how much in each table, or the rows',
+  summary: "shows a person's stored data: how much in each table, or the rows",
   options: [IDENTIFIER, FULL, JSON_OUTPUT, CONFIG, HELP],
   usesSettings: true,
   settings: DATABASE_SETTINGS,
@@ -25,7 +25,7 @@ export const personShowCommand: Command = {
 
 /** `vault person export`. */
 export const personExportCommand: Command = {
-  summary: 'prints what is stored of a person as JSON, for the person',
+  summary: "prints a person's stored data as JSON, for the person",
   options: [IDENTIFIER, CONFIG, HELP],
   usesSettings: true,
   settings: DATABASE_SETTINGS,
@@ -41,7 +41,7 @@ export const personEraseCommand: Command = {
     IDENTIFIER,
     DRY_RUN,
     YES,
-    option('--vacuum', 'then write the whole database file, without what rows deleted before have left in it'),
+    option('--vacuum', 'then rewrite the whole database file, so that no trace of deleted rows stays in it'),
     JSON_OUTPUT,
     CONFIG,
     HELP,

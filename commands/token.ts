@@ -38,7 +38,7 @@ export const tokenMintCommand: Command = {
 
 /** `vault token inspect`. */
 export const tokenInspectCommand: Command = {
-  summary: 'shows what a token contains and what is wrong with it',
+  summary: 'shows the content of a token, and its faults',
   options: [option('TOKEN', 'the token, or - for standard input'), JSON_OUTPUT, HELP],
   usesSettings: false,
   exitCodes: '0 valid unless revoked, 1 not valid, 2 invalid usage',
@@ -106,7 +106,7 @@ async function delegateToken(given: Arguments): Promise<number> {
   return printToken(given, token, { token, cid, expires_at: ends, audience, command, policy });
 }
 
-/** Prints what a token contains and what is wrong with it; exit code 1 if it is not valid. `-` reads standard input. */
+/** Prints the content of a token, and its faults; exit code 1 if it is not valid. `-` reads standard input. */
 async function inspect(given: Arguments): Promise<number> {
   const named = needOption(given, 'TOKEN');
   const text = named === '-' ? await readInput() : named;
@@ -118,7 +118,8 @@ async function inspect(given: Arguments): Promise<number> {
 /** Revokes a token, or a delegation and everything based on it; a running vault refuses it from the next request on. */
 async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
-  if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
+  if (parseCid(named) === undefined)
+    throw new UsageError('CID is the one that vault token inspect prints, such as zdpu….');
   const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named)).catch((error) => {
     if (error instanceof VaultError && error.details.hint) throw new Error(error.details.hint);
     throw error;
@@ -142,7 +143,7 @@ function readApp(text: string, { apps }: { readonly apps: readonly string[] }): 
   if (text !== DEFAULT_APP && !apps.includes(text)) {
     const near = closest(text, apps);
     const meant = near === undefined ? '' : `, did you mean ${near}?`;
-    console.error(`vault: ${text} is not in APPS, so no event is of it: add it to APPS${meant}`);
+    console.error(`vault: ${text} is not in APPS, so it has no events: add it to APPS${meant}`);
   }
   return text;
 }

@@ -12,7 +12,7 @@ export const versionCommand: Command = {
     option('--verify <file>', 'check this download: the signature of SHA256SUMS, then the file against it'),
     option('--sums <file>', 'the list of sums [SHA256SUMS beside the download]'),
     option('--signature <file>', 'its signature [the list of sums, with .minisig]'),
-    option('--public-key <key>', 'the public key of who signs, RW…, or a file with it [the one in this program]'),
+    option('--public-key <key>', 'the public key of the signer, RW…, or a file with it [the one in this program]'),
     JSON_OUTPUT,
     HELP,
   ],

@@ -132,7 +132,7 @@ export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       queries: { '{{signer}}': `max by (signer) (vault_relay_balance_ether{${IN}})` },
     },
     {
-      title: 'What blocks the relay',
+      title: 'Why the relay is blocked',
       unit: 'bool',
       queries: { '{{signer}} {{trouble}}': `max by (signer, trouble) (vault_relay_trouble{${IN}}) == 1` },
     },

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const vault = client(stack.vault);
   const who = { identifier: `demo-${crypto.randomUUID().slice(0, 8)}@example.com`, channel: 'email' };
 
-  step('What is running, and the enclave it serves: the hashes and keys of a client, in WebAssembly');
+  step('The running stack, and the enclave it serves: the hashes and keys of a client, in WebAssembly');
   const { enclave: published } = await vault('GET', '/api/status');
   const enclave = await loadEnclave(`${stack.vault}/enclave.wasm`, published as { sha256: string });
 
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
 
   await meetLimit(vault);
 
-  step('What the stream of events told meanwhile');
+  step('The events that the stream delivered meanwhile');
   for (const line of await events.until('registration.confirmed')) console.log(indent(cut(line)));
   console.log(`\nDone: ${who.identifier} is proven, and ${did} is registered, confirmed and proven.`);
 }

@@ -89,7 +89,7 @@ function between(document: string, begin: string, lines: readonly string[]): str
   const [before, rest] = document.split(begin);
   const end = rest?.indexOf(LIMITS_END) ?? -1;
   if (before === undefined || rest === undefined || end < 0)
-    throw new Error(`there is no place for what ${begin} says`);
+    throw new Error(`there is no place for the text of ${begin}`);
   return `${before}${begin}\n${lines.join('\n')}\n${rest.slice(end)}`;
 }
 

@@ -12,7 +12,7 @@ async function main(accounts: readonly string[]): Promise<void> {
   const give = createFaucet(rpc);
   for (const account of accounts) {
     const gift = await give(account);
-    if (gift !== 'given') throw new Error(`${account} is no account: expected 0x and 40 hex digits`);
+    if (gift !== 'given') throw new Error(`${account} is not an account: expected 0x and 40 hex digits`);
     console.log(`${account} got ${GIFT.usdc / 1_000_000n} USDC and ${GIFT.wei / 10n ** 18n} ETH of the local chain`);
   }
 }

@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   limits: 'shows the limits in use, resets one',
   clients: 'lists the apps of CLIENTS, makes their secrets',
   operators: 'names operators, and ends their tokens',
-  person: 'shows, exports and erases what is kept of a person',
+  person: "shows, exports and erases a person's stored data",
   recoveries: 'lists recoveries of accounts, cancels one',
   registrations: 'finds the registrations of a person, undoes one',
   service: 'writes the files of a service and its proxy',

@@ -55,11 +55,11 @@ export const FORCE = option(
   'replace files that are there, or were changed by hand; they are kept under another name',
 );
 /** Nobody is asked. */
-export const YES = option('--yes', 'ask nothing; in init, what is not given has its default');
+export const YES = option('--yes', 'ask nothing; in init, other settings have their defaults');
 /** The recipient of the doctor's test message. */
 export const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
 /** Nothing is left out. */
-export const FULL = option('--full', 'leave nothing out: tables of a large database, rows of a person');
+export const FULL = option('--full', 'check all tables of a large database; show all rows of a person');
 /** The help of a command. */
 export const HELP = option('--help, -h', 'print this text');
 /** The release. */

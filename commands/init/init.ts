@@ -19,7 +19,7 @@ import { beginInterview, readStart, sourcesKept } from './start.ts';
 
 /** `vault init`. */
 export const initCommand: Command = {
-  summary: 'asks what a first day needs, writes the settings file, and checks it',
+  summary: 'asks for the first settings, writes the settings file, and checks it',
   options: [
     YES,
     {

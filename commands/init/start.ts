@@ -23,7 +23,7 @@ function readSets(lines: string | undefined): Vars {
     const whole = SETTING_NAMES.find((one) => one === `${name}${file}`);
     const setting = whole ?? SETTING_NAMES.find((one) => one === name);
     if (setting === undefined || (whole === undefined && SETTINGS[setting].kind === 'plain'))
-      throw new UsageError(`--set takes NAME=VALUE with a setting's name; ${line.split('=')[0]} is none.`);
+      throw new UsageError(`--set takes NAME=VALUE with a setting's name; ${line.split('=')[0]} is not one.`);
     if (whole !== undefined && SETTINGS[setting].kind === 'secret')
       throw new UsageError(
         `--set ${setting} would show it to other users: set it in the environment, or --set ${setting}_FILE=path.`,

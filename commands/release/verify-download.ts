@@ -77,7 +77,7 @@ function keyOfFile(path: string): MinisignKey | undefined {
 
 function readSmall(path: string): Buffer {
   try {
-    if (statSync(path).size > TEXT_BYTES_MAX) throw new UsageError(`${path} is too large for what it should be.`);
+    if (statSync(path).size > TEXT_BYTES_MAX) throw new UsageError(`${path} is too large for such a file.`);
     return readFileSync(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;

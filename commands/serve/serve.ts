@@ -116,7 +116,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-const WITHOUT_DATABASE = 'DATABASE_URL does not answer: what needs the database is answered 503 until it does';
+const WITHOUT_DATABASE = 'DATABASE_URL does not answer: requests that need the database get 503 until it does';
 
 function causeOf(error: unknown): { readonly cause: string } {
   const { message, cause = message } = describeError(error);

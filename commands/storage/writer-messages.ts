@@ -101,7 +101,7 @@ function isPlainRow(row: Readonly<Record<string, unknown>>): boolean {
 
 /** An error in plain values. */
 export function toFailure(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: 'Error', message: 'a thrown value that is no error' };
+  if (!(error instanceof Error)) return { name: 'Error', message: 'a thrown value that is not an error' };
   const { code, errno, statementIndex } = error as Error & Partial<Failure>;
   return {
     name: error.name,

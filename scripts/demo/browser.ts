@@ -131,7 +131,7 @@ async function comeBack(page: Page, show: Show): Promise<void> {
   await press(page, 'remove');
   await press(page, 'confirm-go');
   await seen(page, 'done');
-  await show(page, 'lost-removed', 'The lost passkey is removed: who finds the laptop cannot use it.');
+  await show(page, 'lost-removed', 'The lost passkey is removed: a finder of the laptop cannot use it.');
 }
 
 /** Signs in with the passkey; an account that the chain does not know yet takes a second signature. */

@@ -1,7 +1,7 @@
 /** The output of `npm run demo -- --help`. */
 export const HELP = `Usage: npm run demo [-- OPTION]
 
-What npm start runs, from sign-up to a look-up on the chain, request by request, in about a second.
+Plays the stack of npm start from sign-up to a look-up on the chain, request by request, in about a second.
 
   --full                        print hashes, keys and answers whole
   --browser                     a person's side, in a window: sign up, pay, add a passkey, lose the first, come back

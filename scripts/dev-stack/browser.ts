@@ -15,7 +15,7 @@ export const chromium = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ].find((path) => path !== undefined && existsSync(path));
 
-if (!chromium) console.log('no Chromium on this machine: what is tried in a browser is left out (set CHROMIUM)');
+if (!chromium) console.log('no Chromium on this machine: checks in a browser are left out (set CHROMIUM)');
 
 /** Chromium without its own windows, where Debian puts it. */
 const shell = ['/usr/bin/chromium-headless-shell'].find(existsSync);

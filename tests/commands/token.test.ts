@@ -71,7 +71,7 @@ describe('vault token mint', () => {
   test('says that an app is not one of APPS, and which is near', async () => {
     const { code, out, err } = await run('mint', '--app', 'shpo');
     expect([code, out]).toEqual([0, expect.stringMatching(/^C/)]);
-    expect(err).toStartWith('vault: shpo is not in APPS, so no event is of it: add it to APPS, did you mean shop?\n');
+    expect(err).toStartWith('vault: shpo is not in APPS, so it has no events: add it to APPS, did you mean shop?\n');
   });
 
   test('makes no key up', async () => {

@@ -42,8 +42,8 @@ describe('npm run fund', () => {
 
   test.each([
     [[], 'say which account:  npm run fund 0x…\n'],
-    [['0x…'], '0x… is no account: expected 0x and 40 hex digits\n'],
-    [['ada'], 'ada is no account: expected 0x and 40 hex digits\n'],
+    [['0x…'], '0x… is not an account: expected 0x and 40 hex digits\n'],
+    [['ada'], 'ada is not an account: expected 0x and 40 hex digits\n'],
   ])('%p is refused in words', async (given, words) => {
     expect(await fund(...given)).toEqual({ code: 1, output: '', errors: words });
   });

@@ -54,7 +54,7 @@ export const LINES: readonly Mistake[] = [
     args: 'token mint --app shpo',
     beside: { APPS: 'shop', VAULT_SECRET: '0123456789abcdef'.repeat(4) },
     done: 'A token for an app that is not in `APPS`',
-    says: ['shpo is not in APPS, so no event is of it: add it to APPS, did you mean shop?'],
+    says: ['shpo is not in APPS, so it has no events: add it to APPS, did you mean shop?'],
     exit: 0,
   },
   { args: 'restore missing.backup', says: ['there is no file {folder}/missing.backup.'], exit: 2 },
