@@ -7,7 +7,7 @@ const HINTS = {
   no_operator_secret: 'Give createClient the operatorSecret.',
   cancelled: 'Cancelled. Nothing was registered or paid.',
   passkeys_unavailable:
-    'No passkeys here. Open the page over https, in the browser itself, in no frame of another site.',
+    'No passkeys here. Open the page over https, in the browser itself, not in a frame of another site.',
   passkey_refused:
     'The person refused, waited too long, or lost the passkey. Ask again, or with restart if it is lost.',
   passkey_unsupported: 'This device cannot make ES256 passkeys with a PIN or biometrics.',

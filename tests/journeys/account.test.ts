@@ -81,7 +81,7 @@ if (chromium) {
       await gone.page.waitForFunction(
         () => !document.getElementById('start-notice')?.textContent?.includes('confirm once more'),
       );
-      expect(await gone.screen('start-notice')).toContain('This passkey opens no account here.');
+      expect(await gone.screen('start-notice')).toContain('This passkey does not open an account here.');
       expect((await keysOf(account)).map(({ index }: { index: number }) => index)).toEqual([1]);
     });
   });

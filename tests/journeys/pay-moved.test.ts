@@ -94,7 +94,7 @@ if (chromium) {
       const refused = await pageOn(NEW, passkeys);
       await press(refused, 'find');
       await awaitSelector(refused, '#setup-notice');
-      expect(await part(refused, 'setup')).toContain(`This browser lets no page here use passkeys of ${OLD}.`);
+      expect(await part(refused, 'setup')).toContain(`This browser does not let pages here use passkeys of ${OLD}.`);
       proxies[OLD].files = { '/.well-known/webauthn': JSON.stringify({ origins: [`https://${NEW}`] }) };
       const page = await pageOn(NEW, passkeys);
       await findAccount(page, 2);

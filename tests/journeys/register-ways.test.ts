@@ -219,7 +219,7 @@ if (chromium) {
       const other = await come();
       await other.enter(email);
       const said = await other.screen('owned');
-      expect(said).toContain(`You can also register ${email} anew: it moves 3 days after you have proven it`);
+      expect(said).toContain(`You can also register ${email} again: it moves 3 days after you have proven it`);
       expect(said.toLowerCase()).not.toContain(holder.slice(-8).toLowerCase());
       await press(other.page, 'owned-go');
       await other.typeCode(email);

@@ -128,7 +128,7 @@ describe('by what the bundler says', () => {
 test('the vault does not answer: said once it takes long, and nothing of nothing paid', () => {
   expect(pendingOf(recordOf('open'), undefined, false)).toBeUndefined();
   expect(pendingOf(recordOf('open'), undefined, true)?.words).toStartWith(
-    'The network cannot be reached. The payment may be on its way. This page goes on looking. It ends at ',
+    'The network cannot be reached. The payment may be on its way. This page keeps looking. It ends at ',
   );
 });
 

@@ -57,7 +57,7 @@ export function knownScreens(world: World): readonly Screen[] {
       words: [
         'heading: This address belongs to another account',
         'button: Sign in with a passkey',
-        'button: Register it anew',
+        'button: Register it again',
       ],
       async reach() {
         const { who, passkeys } = await known();
