@@ -1,4 +1,4 @@
-/** The account page: keys, recovery and what else a person does with an account. Its calls are those of the API. */
+/** The account page: keys, recovery and the account's other screens. Its calls are those of the API. */
 
 import { PAGE_HEADERS } from './http/page.ts';
 import type { Route } from './http/route.ts';

@@ -9,7 +9,7 @@ import { optional, required } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
-/** The name of a mailbox: a digest of what only the two devices know. */
+/** The name of a mailbox: a digest of a value that only the two devices know. */
 const joinId = v.pipe(v.string('Invalid id'), v.regex(/^[0-9a-f]{32}$/, 'Invalid id: expected 32 hex digits'));
 
 const LABEL_MESSAGE = 'Invalid label: expected 0x-hex of 32 bytes';

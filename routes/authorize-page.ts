@@ -116,7 +116,7 @@ function errorReply(ctx: Context, place: ReturnPlace, error: AuthorizationError,
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, body: null };
 }
 
-/** The page says that the link is wrong; what is wrong with it is for its console, and on loopback for the page. */
+/** The page says that the link is wrong. The details go to its console, and on loopback to the page. */
 async function faultPage(ctx: Context, judged: Extract<JudgedRequest, { fault: unknown }>): Promise<Reply> {
   const about = explainFault(ctx.config, judged);
   note(ctx, judged.fault, judged.client?.id, about);
@@ -126,7 +126,7 @@ async function faultPage(ctx: Context, judged: Extract<JudgedRequest, { fault: u
   return { status: 400, headers: PAGE, body };
 }
 
-/** One line a minute of each client and reason: anybody may open a wrong link as often as they like. */
+/** Logs one line a minute for each client and reason, as anybody may open a wrong link as often as they like. */
 function note(
   { metrics, log, clock, refusedLinks }: Context,
   reason: string,
@@ -134,7 +134,7 @@ function note(
   about: string,
 ) {
   metrics.counter('vault_authorize_refused_total').add({ reason: reason as 'query' });
-  // That nobody is signed in is an answer, and no mistake.
+  // That nobody is signed in is an ordinary answer.
   if (reason === 'login_required') return;
   const key = `${reason} ${client ?? ''}`;
   const now = clock.monotonic();

@@ -14,7 +14,7 @@ import { post, type Route } from './http/route.ts';
 
 const REQUEST_CHARS_MAX = 8_192;
 
-/** Any text: what is signed at the account page has several lines. */
+/** Any text: the request signed at the account page has several lines. */
 const requestText = v.pipe(
   v.string('Invalid request'),
   v.maxLength(REQUEST_CHARS_MAX, 'Invalid request'),

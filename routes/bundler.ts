@@ -64,7 +64,10 @@ const UNANSWERED: ReadonlySet<ErrorCode> = new Set(['bundler_error', 'bundler_ti
 /** The caller: the app of the events, and the key that limits count under. */
 type Caller = Pick<Call<unknown>, 'ctx' | 'app' | 'client'>;
 
-/** One request alone. Clients drop the body of any status but 200. Rethrows faults of ours; refusals are answered. */
+/**
+ * Answers a single request. Clients drop the body of any status but 200. Rethrows internal faults; refusals are
+ * answered.
+ */
 async function answerCall({ ctx, app, client }: Caller, message: unknown): Promise<Reply> {
   const id = readId(message) ?? null;
   try {
@@ -76,7 +79,7 @@ async function answerCall({ ctx, app, client }: Caller, message: unknown): Promi
   }
 }
 
-/** One of a batch: every failure is a JSON-RPC error. */
+/** Answers one request of a batch: every failure is a JSON-RPC error. */
 async function answerItem({ ctx, app, client }: Caller, message: unknown): Promise<object> {
   const id = readId(message) ?? null;
   try {
@@ -87,10 +90,10 @@ async function answerItem({ ctx, app, client }: Caller, message: unknown): Promi
   }
 }
 
-/** A limit's refusal is an event, and what somebody must mend is logged. */
+/** A limit's refusal is an event. A failure that the operator must mend is logged. */
 function record(ctx: Context, app: string, error: unknown): void {
   recordRefusal(ctx, app, error);
-  // That the database is away, its store says.
+  // The store logs that the database is away.
   if (error instanceof DatabaseUnavailable) return;
   const isKnown = error instanceof VaultError;
   if (isKnown && error.code in CODES) return;

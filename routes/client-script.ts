@@ -3,7 +3,7 @@ import { file } from './http/static-file.ts';
 
 const HEADERS = { 'cache-control': 'public, max-age=600', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** The client for pages of any origin (docs/client.md): what it needs at once, and what it loads when it needs it. */
+/** The client for pages of any origin (docs/client.md): its first script, and those that it loads on demand. */
 export const clientScriptRoutes = [
   script('/client.js', 'The client'),
   script('/client-sign-in.js', 'The part of the client that signs people in'),

@@ -156,14 +156,14 @@ export const didRoutes = [
   }),
 ] as const satisfies readonly Route[];
 
-/** The key beside a recorded proof, if there is one. Throws 400 for what has the wrong form. */
+/** The key beside a recorded proof, if there is one. Throws 400 for a malformed one. */
 function keyOf({ pubKeyX, pubKeyY, salt }: Values<typeof PROOF_KEY>): { readonly key?: AccountKey } {
   if (pubKeyX === undefined && pubKeyY === undefined) return {};
   const [x, y] = [checkField(pubKeyHex, pubKeyX), checkField(pubKeyHex, pubKeyY)];
   return { key: { x, y, salt: checkField(saltNumber, salt ?? '0') } };
 }
 
-/** Only a vault with a registrar's key relays, and only for who proved an address or a number. */
+/** Only a vault with a registrar's key relays, and only for a person who proved an address or a number. */
 function isRelayed({ relay }: Context, record: Readonly<Record<string, unknown>>): boolean {
   const isProvable = record['channel'] === 'email' || record['channel'] === 'sms';
   return relay !== undefined && isProvable && isMissing(record, 'txHash');
@@ -188,7 +188,7 @@ async function waitingOf(ctx: Context, { identifier, did }: RegistrationSubject)
   return movesAt === undefined ? {} : { holds: false, moves_at: movesAt };
 }
 
-/** Throws 400 for what has the wrong form. */
+/** Throws 400 for a malformed one. */
 function subjectOf({ config }: Context, input: Values<typeof SUBJECT>): RegistrationSubject {
   const identifier = parseIdentifier(input.channel, input.identifier, config);
   if (!isDid(input.did, config.didMethods)) throw badRequest('Invalid did');

@@ -57,7 +57,7 @@ export const languageText = v.pipe(
   v.check((tag) => languageTag(tag.replaceAll('_', '-')) !== undefined, 'Invalid lang'),
 );
 
-/** The language of a page, out of its address: what names none is as if it were not there. */
+/** The language in a page's address; an unknown one is ignored. */
 export const pageLanguage = v.pipe(
   v.string('Invalid lang'),
   v.transform((tag) => languageTag(tag.replaceAll('_', '-'))),
@@ -83,7 +83,7 @@ export const appName = v.pipe(v.string('Invalid app'), v.regex(/^[a-z0-9-]{1,64}
 /** Name of an app, or `*` for all of them. */
 export const appOrAll = v.pipe(v.string('Invalid app'), v.regex(/^(?:\*|[a-z0-9-]{1,64})$/, 'Invalid app'));
 
-/** The app of a page, out of its address: what names none is as if it were not there. */
+/** The app in a page's address; an unknown one is ignored. */
 export const pageApp = v.pipe(
   v.string('Invalid app'),
   v.transform((name) => (v.is(appName, name) ? name : undefined)),

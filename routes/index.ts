@@ -103,12 +103,12 @@ export const ROUTES = [
   ...webhookRoutes,
 ] as const satisfies readonly Route[];
 
-/** The operations by method and path, such as `POST /api/verify/send`: what each takes and answers, on the wire. */
+/** The operations by method and path, such as `POST /api/verify/send`: their inputs and answers, on the wire. */
 export type Operations = OperationsOf<typeof ROUTES>;
 
 /**
- * A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for what is
- * being written.
+ * A running vault: `fetch` and `work` never throw; `work` must be called about every second; `close` waits for open
+ * writes.
  */
 export interface Vault {
   /** `connection` says what the host knows of it; a host without `peer` puts all clients into one limit. */

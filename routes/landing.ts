@@ -1,4 +1,4 @@
-/** The front door: what runs here and where to go, and the files that browsers and crawlers ask every site for. */
+/** The front door: the service and its links, and the files that browsers and crawlers ask every site for. */
 
 import type { Context } from '../lib/context.ts';
 import { QUIET_PAGE_HEADERS } from './http/page.ts';
@@ -9,10 +9,10 @@ import { file, fileReply } from './http/static-file.ts';
 const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 const HTML = 'text/html; charset=utf-8';
 
-/** Nothing but the front door is for search engines (RFC 9309). */
+/** Search engines may index only the front door (RFC 9309). */
 const ROBOTS = 'User-agent: *\nAllow: /$\nDisallow: /\n';
 
-/** The page, what it shows as JSON, its files, and what a browser or a crawler asks for by itself. */
+/** The page, its content as JSON, its files, and the files that browsers and crawlers ask for by themselves. */
 export const landingRoutes = [
   get('/', {
     summary: 'The service and its links; without `text/html` in `Accept` as JSON',
@@ -49,7 +49,7 @@ export const landingRoutes = [
   }),
 ] as const satisfies readonly Route[];
 
-/** The service's name, its origin, and the paths of what it offers; null for what its settings leave out. */
+/** The service's name, its origin, and the paths of its parts; null for parts that its settings leave out. */
 function describeVault({ config, brandOf }: Context, app: string) {
   // An account acts by user operations.
   const hasAccounts = config.bundlerUrl !== undefined && config.accountFactory2Address !== null;

@@ -32,7 +32,7 @@ export const metricsRoutes = [
 /** A page of another site runs in a browser that may be an allowed peer: it needs the token. */
 function mayRead({ ctx: { config }, request, peer }: Call<unknown>): boolean {
   if (hasToken(request, config.metricsToken)) return true;
-  // To its own browser a page that DNS rebinding leads here is of this site; its host gives it away.
+  // By DNS rebinding, a page may look same-origin to its own browser. Its host gives it away.
   return !isFromPage(request) && createHosts(config).isOwn(request) && isAllowed(config, peer);
 }
 
@@ -46,7 +46,7 @@ function isFromPage(request: Request): boolean {
   return request.headers.has('origin') || (site !== null && site !== 'same-origin' && site !== 'none');
 }
 
-/** Only the socket's other end counts: an address that a header names is whatever its sender wrote. */
+/** Only the socket's other end counts: any sender can write an address into a header. */
 function isAllowed({ metricsAllow }: Context['config'], peer: string | undefined): boolean {
   const ip = peer === undefined ? undefined : parseIp(peer);
   if (!ip) return false;

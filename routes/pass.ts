@@ -9,7 +9,7 @@ import { file } from './http/static-file.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
-/** Nothing from elsewhere, nothing inline, nobody's frame. */
+/** The page loads nothing from elsewhere, has nothing inline, and cannot be framed. */
 const PAGE_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -28,7 +28,7 @@ const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 
 const fields = { pass: required(ticketText('pass')), lang: optional(pageLanguage), app: optional(pageApp) };
 
-/** The page, what its button does, and what comes then. Only the POST changes anything. */
+/** The page, its form, and the pages that follow. Only the POST changes anything. */
 export const passRoutes = [
   file('/pass', { asset: '/pass/index.html', type: HTML, summary: 'The page of a pass', headers: PAGE_HEADERS }),
   file('/pass/ready', { asset: '/pass/ready.html', type: HTML, headers: PAGE_HEADERS }),

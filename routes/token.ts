@@ -13,7 +13,7 @@ import { demandClientOrigin } from './http/origin.ts';
 import { json } from './http/response.ts';
 import { type Incoming, type Limits, PLAIN_POST, type Route } from './http/route.ts';
 
-/** That of RFC 7636, appendix B. */
+/** The example of RFC 7636, appendix B. */
 const CODE_VERIFIER_SAMPLE = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
@@ -69,7 +69,7 @@ export const tokenEndpointRoutes = [
 
 const COUNTED: readonly string[] = ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_grant'];
 
-/** Requests of a client with a secret count for it; all others count for who sends them, unless they are answered. */
+/** Requests of a client with a secret count for it; all others count for their sender, unless they are answered. */
 async function exchange({ ctx, request, client: caller }: Incoming, limits: Limits) {
   const { clients, config } = ctx;
   if (!clients) throw new VaultError('not_found');

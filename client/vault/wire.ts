@@ -193,7 +193,7 @@ export type Decimal = string;
 /** A DID. */
 export type Did = string;
 
-/** Nothing but that it is done. */
+/** An answer that only says that it is done. */
 export type Done = { readonly ok: true };
 
 /** 32 bytes in 0x-hex. */
@@ -247,7 +247,7 @@ export type ConsoleKeys = {
 /** Webhooks, the newest first. */
 export type Deliveries = { readonly webhooks: readonly Delivery[] };
 
-/** A webhook, and what became of it. */
+/** A webhook and its outcome. */
 export type Delivery = {
   readonly id: Count;
   readonly webhook: string;
@@ -844,7 +844,7 @@ export type Registered = {
   readonly status?: 'confirmed';
 };
 
-/** A registration with what belongs to it. */
+/** A registration in detail. */
 export type RegistrationDetail = {
   readonly registration: {
     readonly id: Count;

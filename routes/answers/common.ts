@@ -42,7 +42,7 @@ export const Seconds = v.pipe(v.number(), v.integer(), v.minValue(0), v.descript
 /** A way to reach a person, or a name. */
 export const Channel = v.picklist(['sms', 'email', 'handle']);
 
-/** Nothing but that it is done. */
+/** An answer that only says that it is done. */
 export const Done = v.object({ ok: v.literal(true) });
 
 /** The proof that an address is somebody's: valid for 300 seconds and for one use. */

@@ -184,7 +184,7 @@ export const Activity = v.object({
   totals: about(counts, 'The sums over all steps, by `<counter>.<outcome>`'),
 });
 
-/** A webhook, and what became of it. */
+/** A webhook and its outcome. */
 export const Delivery = v.object({
   id: Count,
   webhook: v.string(),

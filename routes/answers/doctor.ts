@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { about, Time, words } from './common.ts';
 
-/** One thing that was found. */
+/** One finding. */
 const check = v.object({
   area: about(v.string(), 'Its subject, such as `chain`'),
   name: about(v.string(), 'The check, such as `registrar`; several findings may share it'),

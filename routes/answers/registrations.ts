@@ -23,7 +23,7 @@ export const Availability = v.object({ ...subject, ...available });
 /** Whether a handle may still be registered, and its hash in the registry. */
 export const AliasAvailability = v.object({ alias: v.string(), aliasHash: Hash, ...available });
 
-/** Of an address whose holder has a passkey. */
+/** The move of an address whose holder has a passkey. */
 const waiting = {
   holds: v.optional(about(v.literal(false), 'The address belongs to another account, and moves after a while')),
   moves_at: v.optional(about(Time, 'When it moves, at the earliest')),
@@ -130,7 +130,7 @@ export const Registrations = v.object({ registrations: v.array(ShownRegistration
 /** Sessions, the newest first. */
 export const Sessions = v.object({ sessions: v.array(ShownSession), ...page });
 
-/** A registration with what belongs to it. */
+/** A registration in detail. */
 export const RegistrationDetail = v.object({
   registration: ShownRegistration,
   watch: v.object({

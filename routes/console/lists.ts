@@ -69,7 +69,7 @@ interface Exporting extends Omit<TableFile, 'steps' | 'next' | 'name'> {
 
 /** The file of an export, named by its list and the day. */
 export async function answerFile({ request, now, list, open, ...file }: Exporting): Promise<Reply> {
-  // Nobody gets the rows of a HEAD, so no export begins.
+  // A HEAD gets no rows, so no export begins.
   const { steps, next } = request.method === 'HEAD' ? { steps: noSteps(), next: null } : await open();
   const name = `${list}-${isoTime(now).slice(0, 10)}`;
   return tableFile({ ...file, name, steps, next: next === null ? null : withCursor(request.url, next) });

@@ -26,7 +26,7 @@ const daysNumber = v.pipe(
 );
 const operatorName = textField('name', 64);
 
-/** Operators with names: who calls, and for the secret alone who else may. */
+/** Operators with names: the caller, and with the secret the list of all. */
 export const operatorRoutes = [
   requireOperator(
     'viewer',

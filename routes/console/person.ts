@@ -18,7 +18,7 @@ const fields = {
   after: optional(v.pipe(v.string('Invalid after'), v.maxLength(200, 'Invalid after'))),
 };
 
-/** Whom a request is about: one of the two fields. Lists mask identifiers, so a row is named by its number. */
+/** The person of a request, by one of the two fields. Lists mask identifiers, so a row is named by its number. */
 async function whom(ctx: Context, { identifier, registration }: Whom): Promise<string> {
   if ((identifier === undefined) === (registration === undefined))
     throw badRequest('Expected one of: identifier, registration');

@@ -4,7 +4,7 @@ import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';
 import { get, type Route } from '../http/route.ts';
 
-/** The settings in force, and what was refused by them or otherwise. */
+/** The settings in force, and the requests refused in the last hour. */
 export const settingRoutes = [
   requireOperator(
     'viewer',

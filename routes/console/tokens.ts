@@ -52,7 +52,7 @@ export const tokenRoutes = [
       answers: { 200: StreamToken },
       fields: { app: required(appOrAll), channel: optional(eventChannels), renews: optional(word('renews')) },
       async handler({ ctx, input, operator }) {
-        // The audit channel is the list of who did what.
+        // The audit channel lists the actions of each operator.
         const channels = input.channel?.split(',') ?? EVENT_CHANNELS;
         if (channels.includes('audit')) demandRole(operator, 'operator');
         return json(await issueToken(ctx, input, { renews: input.renews, by: askedBy(operator) }));

@@ -18,7 +18,7 @@ const statusName = v.picklist(
   `Invalid status. Must be ${WEBHOOK_STATUSES.map((name) => `"${name}"`).join(', ')}`,
 );
 
-/** The operator's view of the webhooks: what became of them, and the dead ones sent again. */
+/** The operator's view of the webhooks: their outcomes, and the resending of dead ones. */
 export const webhookRoutes = [
   requireOperator(
     'operator',

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../lib/base/error.ts';
 
 /** Describes an operation for the document and for clients. Serving a request reads none of it. */
 export interface Described<A extends Answers = Answers> {
-  /** One line: what the operation does. */
+  /** The effect of the operation, in one line. */
   readonly summary: string;
   /** By status; errors are not among them. */
   readonly answers: A;
@@ -19,7 +19,7 @@ export type Answers = Readonly<Record<number, Answer>>;
 /** JSON of a schema, or a body of another kind. */
 export type Answer = v.GenericSchema | Body;
 
-/** A body other than the vault's own JSON: its media type, `null` for none, and what is in it. */
+/** A body other than the vault's own JSON: its media type, `null` for none, and its content. */
 export interface Body {
   readonly media: string | null;
   /** Another type that the caller may ask for. */

@@ -13,7 +13,7 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
  */
 export interface Idempotency<Input> {
   readonly scope: (input: Input, config: Platform['config']) => string;
-  /** For a reply that is for who asked alone. */
+  /** Whether the reply is only for the client that asked. */
   readonly byClient?: true;
   /** Milliseconds; 24 hours by default. */
   readonly keepMs?: (reply: Reply) => number;

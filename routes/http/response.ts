@@ -20,7 +20,7 @@ export function json(body: unknown, { status = 200, headers = NO_HEADERS }: Part
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** How a reply is sent: for HEAD without its body; what is not `isShared` no page of another origin may read. */
+/** How a reply is sent: for HEAD without its body; if it is not `isShared`, no page of another origin may read it. */
 interface Sending {
   readonly isHead: boolean;
   readonly isShared: boolean;
@@ -99,7 +99,10 @@ function described(text: string): string {
   return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 }
 
-/** 204 with what a browser may send; also on an unknown path, so that the page can read the 404 that follows. */
+/**
+ * 204 with the methods and headers that a browser may send; also on an unknown path, so that the page can read the 404
+ * that follows.
+ */
 export function preflightReply(methods: readonly string[]): Reply {
   const headers = {
     'access-control-allow-methods': allowed(methods),

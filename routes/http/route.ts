@@ -51,7 +51,7 @@ export interface ActingOperator {
   readonly cid: string | null;
 }
 
-/** A route as plain data: what `routes/index.ts` serves, and what the documents and the client's types are read off. */
+/** A route as plain data. `routes/index.ts` serves it; the documents and the client's types are made from it. */
 export interface Route<
   M extends Method = Method,
   P extends string = string,

@@ -71,7 +71,7 @@ export function createRouter(ctx: Context, routes: readonly Route[]) {
       } else {
         const called = chosen;
         route = called;
-        // The origin of a page's own form is "null" under no-referrer; what it may do, its fields must show.
+        // The origin of a page's own form is "null" under no-referrer; the fields of such a form must show its right.
         if (called.method === 'POST' && called.body !== 'form' && !called.isOAuth) checkOrigin(request);
         const peer = connection?.peer;
         const client = findClient(request, peer, called);

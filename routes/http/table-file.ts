@@ -8,7 +8,7 @@ export interface TableFile {
   /** The names of the columns; each row has all of them. */
   readonly columns: readonly string[];
   readonly steps: AsyncGenerator<readonly object[]>;
-  /** The address of the file that has what follows; null if this one has all. */
+  /** The address of the file with the next rows; null if this one has all. */
   readonly next: string | null;
 }
 

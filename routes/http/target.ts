@@ -2,7 +2,7 @@
  * Parts of a request's URL, which is neither decoded nor parsed as a whole. Bun hands it over normalised: it has turned
  * `\` into `/` and resolved dot segments, so that `/x/..\metrics` is `/metrics` here.
  */
-/** The path of a URL, or of what is a path itself. */
+/** The path of a URL, or of a path itself. */
 export function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2);
   if (start < 0) return '/';
