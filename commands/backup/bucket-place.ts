@@ -15,7 +15,7 @@ const UPLOAD_RETRIES = 3;
 /** How many pages of a list are read; a page has 1,000 names. */
 const LIST_PAGES_MAX = 1_000;
 
-/** A bucket, who may write to it, and where drafts are made. */
+/** A bucket, its credentials, and the folder for drafts. */
 export interface BucketOrder {
   readonly bucket: string;
   /** Empty, or ends with a slash. */

@@ -14,15 +14,15 @@ import { whileAlone } from './turn-lock.ts';
 /** How long a draft in a folder that hosts share is left alone after the last write to it. */
 const SHARED_DRAFT_MS = DAY_MS;
 
-/** A backup that was put into a place, and what became of older ones. */
+/** A backup that was put into a place, and the removal of older ones. */
 export interface Kept {
   readonly number: number;
   readonly name: string;
   readonly manifest: Manifest;
   readonly removed: readonly string[];
-  /** Those that were to be removed and could not be. */
+  /** Backups that were to be removed and could not be. */
   readonly unremoved: readonly string[];
-  /** Those that prove not to be what their names say: neither counted nor removed. */
+  /** Files that are not the backups that their names claim: neither counted nor removed. */
   readonly unproven: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export async function keepBackup(order: KeepOrder, place: BackupPlace, retention
       await compare(place, name, sent);
       return { made: { name, ...facts }, manifest };
     });
-    // Chosen from what was proven before: nothing that fails now makes the new one none.
+    // Chosen among the backups proven before: a failure now does not undo the new one.
     const moved = await removeOld(place, chooseRemoved([made, ...before.proven], retention));
     const unproven = before.unproven.map(({ name }) => name);
     return { number, name: made.name, manifest, ...moved, unproven };

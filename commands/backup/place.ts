@@ -1,6 +1,6 @@
 /** Where backups are kept: a folder or a bucket. */
 export interface BackupPlace {
-  /** As people are shown it. */
+  /** The place as people see it. */
   readonly shown: string;
   /** The folder in which a backup is made before it is put here. */
   readonly draftFolder: string;

@@ -15,12 +15,12 @@ export function readInterval(text: string): number {
   throw new UsageError('--every must be a number with s, m, h or d, from 1s to 7d, such as 15m.');
 }
 
-/** A schedule: what is done how often, and when first. */
+/** A schedule: the job, its interval, and its first time. */
 export interface Schedule {
   readonly everyMs: number;
   /** Milliseconds until the first turn. */
   readonly firstMs: number;
-  /** One turn; what it resolves with is logged as `backup_made`. */
+  /** One turn; its result is logged as `backup_made`. */
   readonly turn: () => Promise<Readonly<Record<string, unknown>>>;
   readonly log: Log;
 }

@@ -21,5 +21,5 @@ export interface Command {
   readonly run: (given: Arguments, all: () => Promise<Commands>) => number | Promise<number>;
 }
 
-/** Commands by what is typed for them, such as `limits show`. */
+/** Commands by the words typed for them, such as `limits show`. */
 export type Commands = Readonly<Record<string, Command>>;

@@ -70,7 +70,7 @@ function argumentsOf(command: Command): string {
   return [...specs, ...(command.usesSettings ? ['$_vault_settings'] : [])].join(' ');
 }
 
-/** As `_arguments` takes it. */
+/** In the form of `_arguments`. */
 function flagSpec(one: CompletedFlag): string {
   const { flag, meaning, value } = one;
   if (value === 'none') return `${flag}[${described(meaning)}]`;
@@ -78,7 +78,7 @@ function flagSpec(one: CompletedFlag): string {
   return `${flag}=[${described(meaning)}]:value:${action}`;
 }
 
-/** As `_describe` takes it. */
+/** In the form of `_describe`. */
 function pair([name, meaning]: Pair): string {
   return `${name}:${meaning}`;
 }

@@ -47,7 +47,7 @@ function completions(given: Arguments, commands: Commands): number {
   return 0;
 }
 
-/** Words are looked up by what stands before them, so that a command of two words completes like any other. */
+/** Words are looked up by those before them, so that a command of two words completes like any other. */
 function bash(commands: Commands): string {
   const every = everyFlag(commands);
   const files = every.filter(({ value }) => value === 'file').map(({ flag }) => flag);

@@ -121,7 +121,7 @@ function settingLines(name: SettingName, { width, paint }: Style): string[] {
   }
 }
 
-/** As a shell takes it. */
+/** Quoted for a shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`;
 }

@@ -53,7 +53,7 @@ export function groupText(commands: Commands, first: string): string {
   return [...columns(rows, width, paint), '', `vault ${own[0]?.[0]} --help says more.`].join('\n');
 }
 
-/** The help for the settings, for a group or one of them. Throws `UsageError` for what is neither. */
+/** The help for the settings, for a group or one of them. Throws `UsageError` for any other topic. */
 export function settingsText(topic: string | undefined): string {
   return settingsHelp(topic, styleOf());
 }

@@ -12,7 +12,7 @@ export interface Option {
   readonly isRepeated?: boolean;
 }
 
-/** A flag or an operand, as it is written and what it means. */
+/** A flag or an operand, as it is written, and its meaning. */
 export function option(written: string, meaning: string, values?: readonly string[]): Option {
   const [name = ''] = written.replace(/^--/, '').split(/[ ,]/);
   return { name, written, meaning, ...(values && { values }) };
@@ -54,11 +54,11 @@ export const FORCE = option(
   '--force',
   'replace files that are there, or were changed by hand; they are kept under another name',
 );
-/** Nobody is asked. */
+/** Asks nothing. */
 export const YES = option('--yes', 'ask nothing; in init, other settings have their defaults');
 /** The recipient of the doctor's test message. */
 export const SEND_TO = option('--send-to <address>', 'send a test mail, or a test SMS to a number such as +49…');
-/** Nothing is left out. */
+/** Leaves nothing out. */
 export const FULL = option('--full', 'check all tables of a large database; show all rows of a person');
 /** The help of a command. */
 export const HELP = option('--help, -h', 'print this text');
@@ -74,7 +74,7 @@ export const ID = option('ID', 'the id that list or find shows');
 export const APP = option('--app <app>', 'the app that it is for [token delegate, invites create: every app]');
 export const EXPIRES = option('--expires <time>', 'lifetime, such as 12h or 30d [token delegate: 30d, invites: 7d]');
 
-/** Where the database is: what a command reads that works on it. */
+/** The settings that locate the database, for commands that work on it. */
 export const DATABASE_SETTINGS: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'DATABASE_AUTH_TOKEN'];
 
 /** The same, and where backups are. */

@@ -28,7 +28,7 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): Pro
   };
 }
 
-/** `1 row`, `2 rows`, `0 rows`: a count and what is counted, in words. */
+/** `1 row`, `2 rows`, `0 rows`: a count with its noun. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,6 +1,6 @@
 import type { Environment, Output, Paint } from './colour.ts';
 
-/** Lines are as wide as the terminal, within what can be read; 80 where the output is not a terminal. */
+/** Lines are as wide as the terminal, within readable bounds; 80 where the output is not a terminal. */
 const WIDTH = 80;
 const WIDTH_MIN = 40;
 const WIDTH_MAX = 120;
@@ -33,7 +33,7 @@ export function hang(head: string, text: string, width: number): string[] {
 }
 
 /**
- * Names with what they mean, in two columns. A name that is longer than its share of the width has a line of its own.
+ * Names with their meanings, in two columns. A name that is longer than its share of the width has a line of its own.
  */
 export function columns(
   rows: readonly (readonly [name: string, text: string])[],

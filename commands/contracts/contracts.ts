@@ -94,7 +94,7 @@ interface Order {
   readonly legacyUntil: number | undefined;
 }
 
-/** A contract as it was found on the chain, and what became of it; `gas` is what its deployment takes. */
+/** A contract as it was found on the chain, and its outcome; `gas` is that of its deployment. */
 interface Step extends PlannedContract {
   readonly state: 'there' | 'missing' | 'deployed';
   readonly gas: bigint;
@@ -183,7 +183,7 @@ async function checkFunds(node: Node, { payer, privateKey }: Order, missing: rea
   say('', `${words}.`);
 }
 
-/** One after the other, each only once the one before it is there. */
+/** Deploys one contract after the other, each only once the one before it is there. */
 async function deployMissing(
   node: Node,
   privateKey: Hex,

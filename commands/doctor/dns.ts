@@ -74,7 +74,7 @@ function askByUdp({ host, port }: Place, question: Buffer): Promise<Buffer> {
   return inTime(
     (settle, fail) => {
       socket.on('error', fail);
-      // Whatever else comes to the port answers nothing that was asked.
+      // Other packets to the port are ignored.
       socket.on('message', (message) => {
         if (isAnswer(message, question)) settle(message);
       });
@@ -84,7 +84,7 @@ function askByUdp({ host, port }: Place, question: Buffer): Promise<Buffer> {
   );
 }
 
-/** By TCP each message has its length before it. */
+/** Over TCP each message has its length before it. */
 function askByTcp({ host, port }: Place, question: Buffer): Promise<Buffer> {
   const socket = connect({ host, port });
   return inTime(

@@ -59,7 +59,7 @@ async function doctor(given: Arguments): Promise<number> {
   return isWell ? 0 : 1;
 }
 
-/** Throws `UsageError` for what is neither an address nor a number. */
+/** Throws `UsageError` for a text that is neither an address nor a number. */
 function recipientOf({ options }: Arguments): Identifier | undefined {
   const text = options['send-to'];
   if (text === undefined) return undefined;

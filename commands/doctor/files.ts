@@ -58,7 +58,7 @@ function inDataDir(count: number): string {
   return `DATA_DIR and the ${count === 1 ? 'file' : `${count} files`} of the vault in it are closed to other users`;
 }
 
-/** As `draftOf` names what is not whole yet. */
+/** The names that `draftOf` gives to unfinished files. */
 const DRAFT = /\.\d+\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 const UNREADABLE = 'let the vault read the file of NODE_EXTRA_CA_CERTS: it is read once, as the process starts';

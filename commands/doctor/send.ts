@@ -11,7 +11,7 @@ import { createPeople } from '../../lib/people.ts';
 import { openMailer } from '../serve/mailer.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 
-/** The check that sends a test message, by what a vault with these settings sends with. */
+/** The check that sends a test message, by the provider of a vault with these settings. */
 export async function sendCheck(config: Config, to: Identifier): Promise<DoctorCheck> {
   const people = createPeople(config, operatorFiles);
   const mail = await openMailer(config);

@@ -9,7 +9,7 @@ import { countReadinessCheck } from '../../lib/monitoring/health.ts';
 import { databaseOf } from '../storage/database.ts';
 import { openServer, requestUrl } from '../storage/server.ts';
 
-/** The check of a libSQL server: that it answers and takes writes, and what it promises. */
+/** The check of a libSQL server: that it answers and takes writes, and its promises. */
 export function serverCheck(config: Config): DoctorCheck {
   return {
     name: 'database',

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { UsageError } from '../cli/arguments.ts';
 import { canAsk } from '../cli/ask.ts';
 
-/** Where the answers come from. Questions go to standard error: standard output is for what was done. */
+/** Where the answers come from. Questions go to standard error: standard output is for results. */
 export interface Dialog {
   /** Whether a person answers, who may answer again. */
   readonly isTerminal: boolean;

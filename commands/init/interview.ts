@@ -9,7 +9,7 @@ import { widthOf, wrap } from '../cli/terminal.ts';
 import { isEmbedded, randomSecret } from '../setup/settings.ts';
 import type { Dialog } from './dialog.ts';
 
-/** The settings so far, and who is asked for the others. */
+/** The settings so far, and the person who is asked for the others. */
 export interface Interview {
   readonly dialog: Dialog;
   /** The settings that the file will have; the answers write here. */
@@ -120,7 +120,7 @@ export function isPublic({ vars }: Pick<Interview, 'vars'>): boolean {
   return !isLoopbackOrigin(effectiveVars(vars)['BASE_URL'] ?? '');
 }
 
-/** The settings so far as a vault reads them, where `later` stands in for what is not asked yet. */
+/** The settings so far as a vault reads them, where `later` stands in for those not asked yet. */
 export function configSoFar({ vars }: Pick<Interview, 'vars'>, later: Readonly<Record<string, string>> = {}): Config {
   const isAtHome = isEmbedded(effectiveVars(vars)['DATABASE_URL'] ?? '');
   return readConfig({ ...later, ...(isAtHome ? secretsToCome() : {}), ...vars });

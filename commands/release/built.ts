@@ -4,7 +4,7 @@ export interface Built {
   readonly commit: string | null;
   /** The commit's time, or `SOURCE_DATE_EPOCH`: never that of the build. */
   readonly date: string | null;
-  /** The public key, as minisign writes it, of who signs the releases. Null in a build of one's own. */
+  /** The public key that checks the releases, as minisign writes it. Null in a build of one's own. */
   readonly publicKey: string | null;
 }
 

@@ -7,7 +7,7 @@ export interface MinisignKey {
   readonly point: Buffer;
 }
 
-/** A signature file: who signed the digest, and the comment that the second signature covers. */
+/** A signature file: the key's id, the signature of the digest, and the comment that the second signature covers. */
 export interface MinisignSignature {
   readonly id: Buffer;
   readonly bytes: Buffer;

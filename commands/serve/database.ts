@@ -53,7 +53,7 @@ export async function openServing(config: Config, log: Log): Promise<ServingData
       watch?.stop();
       const writer = await thread?.catch(() => undefined);
       const keepsLog = needsCheck || damage.found !== undefined;
-      // Of the log the thread knows only how it was at the start.
+      // The thread knows the state of the log only as it was at the start.
       if (keepsLog || database.file.wasLeftOpen) await writer?.close();
       // The last to close folds it into the file, for which the disk may need its time.
       database.close(keepsLog);
@@ -89,7 +89,7 @@ async function checkFile(file: OpenFile, damage: Damage, log: Log): Promise<bool
 async function onServer(config: Config): Promise<ServingDatabase> {
   const database = await openDatabase(databaseOf(config));
   return {
-    // By it the store knows that reads may share a request.
+    // Tells the store that reads may share a request.
     protocol: 'http',
     execute: (statement) => database.execute(statement),
     batch: (statements, mode) => database.batch(statements, mode),

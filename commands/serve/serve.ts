@@ -200,7 +200,7 @@ function atPorts(settings: Settings, { port, adminPort }: Ports): Settings {
   return { ...settings, vars, config: checkSettings({ vars, sources: settings.sources }) };
 }
 
-/** Background work at a fixed pace: what a task waits for must not keep the others from their next turn. */
+/** Background work at a fixed pace: a task that waits must not keep the others from their next turn. */
 function startWork(vault: Vault): { stop(): void } {
   const timer = setInterval(() => vault.work(systemClock.now() + WORK_TURN_MS), WORK_INTERVAL_MS);
   return { stop: () => clearInterval(timer) };

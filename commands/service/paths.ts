@@ -10,7 +10,7 @@ export function servicePath(name: string, path: string): string {
   throw new UsageError(`${name} must be an absolute path of letters, digits and . _ - + @ for a service: ${path}`);
 }
 
-/** As `servicePath`, of what the unit must see: it hides these folders from the vault. */
+/** As `servicePath`, for a path that the unit must see: it hides these folders from the vault. */
 export function visible(name: string, path: string): string {
   const place = posix.isAbsolute(path) ? posix.resolve(path) : path;
   if (!/^\/(?:home|root|run\/user|tmp|var\/tmp)(?:\/|$)/.test(place)) return servicePath(name, path);
@@ -18,7 +18,7 @@ export function visible(name: string, path: string): string {
   throw new UsageError(`${name} is ${path}, in a folder that the unit hides from the vault: ${remedy}.`);
 }
 
-/** As `visible`, of a folder that the vault may write to: none that others of the system are in. */
+/** As `visible`, for a folder that the vault may write to: none that other parts of the system use. */
 export function ownFolder(name: string, path: string): string {
   const place = visible(name, path);
   if (!SYSTEM.test(place)) return place;

@@ -23,7 +23,7 @@ export interface ProxyFacts {
   readonly clientHeader: string;
   /** Longer than two heartbeats of a stream, and than the longest answer. */
   readonly silenceSeconds: number;
-  /** Undefined for what each proxy has by default. */
+  /** Undefined for the proxy's own default. */
   readonly certificate: string | undefined;
   readonly certificateKey: string | undefined;
 }

@@ -31,7 +31,7 @@ export function settingsFile({ vars, sources }: Pick<Given, 'vars' | 'sources'>)
   return `${[HEAD, ...topics, ...rest].join('\n\n')}\n`;
 }
 
-/** As `settingsFile`, to be shown: without secrets. */
+/** The text of `settingsFile` without secrets, to be shown. */
 export function shownSettingsFile({ vars, sources }: Pick<Given, 'vars' | 'sources'>): string {
   const shown = Object.entries(vars).map(([name, value = '']) => [
     name,
@@ -52,7 +52,7 @@ function exampleLine(name: SettingName): string {
   return setting.kind === 'secret' ? inFile : `#${name}=${exampleOf(setting) ?? ''}`;
 }
 
-/** As the settings file is read: outer quotes are kept by others. */
+/** A line in the form that the settings file is read: other readers of such files keep the outer quotes. */
 function lineOf(name: string, value: string, source = ''): string {
   const [, path] = new RegExp(`^${name}_FILE (.*)$`).exec(source) ?? [];
   if (path !== undefined) return `${name}_FILE=${path}`;

@@ -46,7 +46,7 @@ export function previewSettings({ vars: flags, options }: Arguments) {
     sources['LOG_FORMAT'] = 'terminal';
   }
   const { DATABASE_URL = '', DATA_DIR = '' } = effectiveVars(vars, ['DATA_DIR', 'DATABASE_URL']);
-  // A URL that cannot be used is at fault alone: what another one would need is not missing.
+  // An unusable URL is the only fault: the secrets of another URL are not missing.
   const isAtHome = isEmbedded(DATABASE_URL) || 'problem' in SETTINGS.DATABASE_URL.parser(DATABASE_URL);
   for (const name of isAtHome ? SECRET_NAMES : []) {
     if (vars[name] !== undefined) continue;

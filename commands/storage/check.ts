@@ -6,8 +6,8 @@ import { type ToWriter, WRITER_ENTRY } from './writer-thread.ts';
 export type Checked = { readonly damage: string | undefined } | { readonly failure: Failure };
 
 /**
- * Reads a whole file, on a thread that ends with it: what of it is damaged, undefined if nothing. Meanwhile the log
- * grows, since the check reads one moment of the file. Throws if it cannot be read.
+ * Reads a whole file, on a thread that ends with it. Resolves with its damage, undefined if there is none. Meanwhile
+ * the log grows, since the check reads one moment of the file. Throws if it cannot be read.
  */
 export async function checkBeside(file: OpenFile): Promise<string | undefined> {
   const worker = new Worker(WRITER_ENTRY);

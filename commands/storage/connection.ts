@@ -65,7 +65,7 @@ export function connect(path: string, tuning: Tuning = {}, leftOpen?: boolean): 
       const wasLeftOpen = leftOpen ?? isLeftOpen(path);
       const file = numberOf(path);
       connection = new Connection(path, { strict: true, readwrite: true });
-      // First: what fails from here on closes it, and would take the sign away.
+      // First: a failure from here on closes the connection, and would remove the log that shows an unclean end.
       keepLog(connection, wasLeftOpen);
       for (const pragma of pragmasOf(tuning)) runPragma(connection, pragma);
       // A restore puts another file in its place as long as nobody has a lock on this one, which the pragmas have taken
@@ -95,7 +95,7 @@ export function connectAgain({ path, place, tuning, wasLeftOpen }: OpenFile): Co
 }
 
 /**
- * Compares the file, its log and the log's index with what the path leads to: SQLite writes on into files that were
+ * Compares the file, its log and the log's index with the files at the path: SQLite writes on into files that were
  * deleted or replaced, and reports success.
  */
 function watchPlace(path: string): Pick<Connected, 'place' | 'checkPlace'> {
@@ -156,8 +156,8 @@ const DB_MOVED = 'SQLITE_READONLY_DBMOVED';
 /** SQLite would give a new file the process's default mode; its -wal and -shm files take the mode of this one. */
 function makeFile(path: string): void {
   if (existsSync(path)) {
-    // Not opened here: closing a file gives back every lock that the process has on it, those of another connection
-    // too.
+    // The file is not opened here: closing it gives back every lock that the process has on it, those of another
+    // connection too.
     if (statSync(path).isDirectory()) throw new Error('it is a directory');
     accessSync(path, constants.R_OK | constants.W_OK);
     return;

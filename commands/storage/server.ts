@@ -16,8 +16,8 @@ export interface ServerSettings {
 }
 
 /**
- * A libSQL server as its own client, for what the port leaves out; `intMode` bigint keeps integers exact. Throws as
- * `openDatabase` does.
+ * A libSQL server as its own client, for calls that the port leaves out; `intMode` bigint keeps integers exact. Throws
+ * as `openDatabase` does.
  */
 export async function openServer(
   { url, authToken, maxConnections, clock = systemClock }: ServerSettings,

@@ -13,7 +13,7 @@ export type OwnedDatabase = Database & { close(): void };
 export interface EmbeddedDatabase extends OwnedDatabase {
   /** The file, for another connection to it. */
   readonly file: OpenFile;
-  /** Lets a thread do every write from now on; who opened it closes it, after this. */
+  /** Lets a thread do every write from now on. The caller that started it closes it, after this. */
   writeOn(thread: Pick<WriterThread, 'run'>): void;
   /**
    * Leaves the log behind, or not, where this connection is the last to close: the next start checks the file then. By

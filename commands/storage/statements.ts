@@ -5,7 +5,7 @@ import type { Result, Value } from '../../lib/db/database.ts';
 /** A statement and its arguments. */
 export type BoundStatement = { readonly sql: string; readonly args: Record<string, Value> };
 
-/** A statement with what its runs need to know of it. */
+/** A statement with the facts that its runs need. */
 export interface Known {
   readonly statement: Prepared<Record<string, unknown>, [Record<string, Value>]>;
   readonly parameters: number;

@@ -12,7 +12,7 @@ export interface SchemaObject {
 
 /**
  * Everything that was made on purpose, in the order it was made: neither SQLite's own tables nor those of a libSQL
- * server or of Litestream. A trigger or a view is never theirs, whatever its name.
+ * server or of Litestream. A trigger or a view always counts, under any name.
  */
 export const SELECT_SCHEMA = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND NOT (type IN ('table', 'index') AND (tbl_name LIKE 'sqlite\\_%' ESCAPE '\\'

@@ -36,8 +36,8 @@ type FromWriter =
 export interface WriterThread {
   /**
    * Runs statements on the thread, in the order of the calls, and resolves once they are durable. Throws the engine's
-   * error. Where the disk has not answered for `WRITER_ANSWER_MS` or the thread has ended, the outcome is unknown; what
-   * is asked after that is refused, and has not run, until the disk answers: as `DATABASE_STALLED` once that takes
+   * error. If the disk has not answered for `WRITER_ANSWER_MS`, or the thread has ended, the outcome is unknown. Later
+   * calls are then refused, and have not run, until the disk answers: as `DATABASE_STALLED` once that takes
    * `WRITER_STALLED_MS`.
    */
   run(task: WriterTask, statements: readonly BoundStatement[]): Promise<Result[]>;
@@ -149,7 +149,7 @@ function readAnswer(data: string | [number, WriterOutcome]): [number, WriterOutc
   }
 }
 
-/** In the program the path of the source below its root; from the source, the file beside this one. */
+/** In the program, the source's path below its root; from the source, the file beside this one. */
 export const WRITER_ENTRY = Bun.isStandaloneExecutable
   ? './commands/storage/writer.ts'
   : new URL('./writer.ts', import.meta.url).href;

@@ -1,5 +1,5 @@
-// The thread that writes, an entry of its own in the program: what it imports has no effect, and neither has it before
-// a message names the file to open.
+// The thread that writes, an entry of its own in the program. Its imports have no effects, and it does nothing before a
+// message names the file to open.
 import { getPriority, setPriority } from 'node:os';
 import { DATABASE_LOCK_TIMEOUT_MS, isDamaged } from '../../lib/db/errors.ts';
 import type { Checked } from './check.ts';
@@ -36,7 +36,7 @@ interface Writer {
 function open(file: OpenFile, sharesCore: boolean) {
   try {
     const connected = connectAgain(file);
-    // Nobody but writes waits here.
+    // Only writes wait here.
     connected.connection.run(`PRAGMA busy_timeout = ${DATABASE_LOCK_TIMEOUT_MS}`);
     opened = createWriter(connected, file.tuning);
     if (sharesCore) giveWay(NICENESS_ABOVE_LOOP);
@@ -61,7 +61,7 @@ function giveWay(niceness: number): void {
 /** Half the weight of the loop's thread. */
 const NICENESS_ABOVE_LOOP = 3;
 
-/** Reads the whole file, after everybody else: what of it is damaged, if anything. */
+/** Reads the whole file, after all other orders. Answers its damage, if any. */
 function check(file: OpenFile): Checked {
   giveWay(NICENESS_OF_CHECK);
   try {
