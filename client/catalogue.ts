@@ -1,5 +1,5 @@
-// Texts in the languages of people: what a catalogue holds, and how a text gets its values. Pages, mails and apps share
-// it.
+// Texts in the languages of people: the form of a catalogue, and how a text gets its values. Pages, mails and apps
+// share it.
 
 /** A text with `{places}`, or its forms by the plural rules of its language (CLDR), chosen by the place `count`. */
 export type Message = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;

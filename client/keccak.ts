@@ -56,7 +56,7 @@ function of(lanes: ArrayLike<bigint>, index: number): bigint {
   return lanes[index] as bigint;
 }
 
-/** A lane holds 64 bits: what goes beyond is cut off where it is stored. */
+/** A lane holds 64 bits: higher bits are cut off where it is stored. */
 function rotate(lane: bigint, by: number): bigint {
   return (lane << BigInt(by)) | (lane >> BigInt(64 - by));
 }

@@ -1,4 +1,4 @@
-// Ether leaves no log. That an operation moved it follows from what was called, by an account whose code is known.
+// Ether leaves no log. The proof that an operation moved it is its call, by an account whose code is known.
 import { callDataIn, callsIn } from './call-data.ts';
 import { type AccountFactory, PROXY_CODES } from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';

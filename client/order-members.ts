@@ -1,4 +1,4 @@
-/** How a member of an order is judged, and what it has to be. */
+/** The check of an order's members, with the form that each must have. */
 export type Member = readonly [isRight: (value: unknown) => boolean, expected: string];
 
 /** The members of every order. An amount is a text: JavaScript loses the last digits of such numbers. */
@@ -9,7 +9,7 @@ export const TERMS = {
   amount: [isAmount, 'a decimal string in the smallest unit, above 0, such as "1250000" for 1.25 USDC'],
 } as const satisfies Readonly<Record<string, Member>>;
 
-/** Throws a `TypeError` that names the first member that is missing or wrong, and what it has to be. */
+/** Throws a `TypeError` that names the first member that is missing or wrong, and its form. */
 export function demandMembers(order: unknown, members: Readonly<Record<string, Member>>): void {
   for (const [name, [isRight, expected]] of Object.entries(members)) {
     const value = (order as Readonly<Record<string, unknown>> | null | undefined)?.[name];

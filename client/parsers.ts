@@ -10,7 +10,7 @@ const OPERATION_TYPE = bytesOf('0x393d98fa2fc192fe8e554e9b2d89b9757d405b72719988
 /** The EntryPoints whose hashes are known. */
 const VERSIONS: readonly UserOperationDomain['version'][] = ['0.7', '0.8', '0.9'];
 
-/** Parsers of what passkeys make and sign, and the hashes of names. */
+/** Parsers of passkeys and their signatures, and the hashes of names. */
 export function createParsers({ abi, window: { fill, take, hash } }: Module) {
   return {
     /** x‖y of a passkey's COSE_Key on P-256 (RFC 9053). */

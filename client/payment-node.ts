@@ -14,13 +14,13 @@ export interface MinedTransaction {
   readonly txHash: string;
   readonly block: number;
   readonly blockHash: string;
-  /** None of a transaction that reverted. */
+  /** Empty for a transaction that reverted. */
   readonly logs: readonly ReceiptLog[];
 }
 
 const TIMEOUT_MS = 15_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** So deep a block is final where the node knows no `finalized` one. */
+/** The depth at which a block is final where the node knows no `finalized` one. */
 const FINAL_DEPTH_BLOCKS = 12;
 
 /** Asks the node at a URL. */

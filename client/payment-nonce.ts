@@ -25,7 +25,7 @@ export function isOrigin(text: unknown): text is string {
   return typeof text === 'string' && URL.canParse(text) && new URL(text).origin !== 'null';
 }
 
-/** As `location.origin` spells it. */
+/** In the spelling of `location.origin`. */
 function originOf(text: string): string {
   if (!isOrigin(text)) throw new TypeError(`not an origin: ${text}`);
   return new URL(text).origin;

@@ -55,7 +55,7 @@ export type PaymentVerdict =
     }
   /** Not on the chain, not any more, or not in a final block: ask again later. */
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
-  /** No receipt for this chain was handed in, or whether ether was moved does not follow from what a node shows. */
+  /** No receipt for this chain was handed in, or a node's answers cannot prove whether ether was moved. */
   | { readonly status: 'unverifiable'; readonly reason: 'bad_receipt' | 'other_chain' | Unproven };
 
 /** Contracts to trust beside the pinned ones, and when a block is final. */
@@ -66,12 +66,14 @@ export interface VerifyOptions {
   readonly finalityBlocks?: number | undefined;
 }
 
-/** So many of the newest blocks are searched for an operation that is not in the transaction that the receipt names. */
+/**
+ * How many of the newest blocks are searched for an operation that is not in the transaction that the receipt names.
+ */
 const SEARCH_BLOCKS = 1_000;
 
 /**
- * Whether an order was paid, by what your own node shows: the URL of its JSON-RPC, or a function that asks it. Throws
- * a `NodeError` where it cannot be asked or is on another chain, and a `TypeError` for an invalid order.
+ * Whether an order was paid, by the answers of your own node: the URL of its JSON-RPC, or a function that asks it.
+ * Throws a `NodeError` if it cannot be asked or is on another chain, and a `TypeError` for an invalid order.
  */
 export async function verifyPayment(
   receipt: PaymentReceipt,
@@ -103,7 +105,7 @@ interface Wanted extends Claim {
   readonly nonce: bigint;
 }
 
-/** By its nonce, which names the order: re-priced it has another hash, re-orged another transaction. */
+/** By its nonce, which names the order: after a higher fee it has another hash, after a re-org another transaction. */
 async function find(ask: AskNode, wanted: Wanted, trusted: readonly string[]): Promise<Found | PaymentVerdict> {
   const { txHash, account: sender, nonce, userOpHash } = wanted;
   const read = async (transaction: string) => {
@@ -157,7 +159,7 @@ async function judge(
   };
   const finding = await judged();
   const isFinal = block <= (await readFinal(ask, finalityBlocks));
-  // Last: what was read before is of this chain if its block still is.
+  // Last: the facts read before are of this chain if its block still is.
   if (finding === 'not_shown' || !(await isCanonical(ask, mined)))
     return { status: 'pending', reason: 'not_canonical' };
   if (finding === 'moved') return { status: 'paid', final: isFinal, block, blockHash, userOpHash, txHash, account };

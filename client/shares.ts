@@ -4,7 +4,7 @@ import { EnclaveError } from './window.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Head, split, mark and check: what a share is longer than the box. */
+/** Head, split, mark and check: the bytes of a share beyond its box. */
 const EXTRA_BYTES = 40;
 /** The most shares of one split. */
 const SHARES_MAX = 16;
@@ -30,7 +30,7 @@ export function createSharing({ abi, window: { fill, take } }: Module) {
      */
     splitBox(box: Uint8Array, threshold: number, count: number): Bytes[] {
       const n = box.length + EXTRA_BYTES;
-      // As many as the enclave takes at most; it refuses other thresholds itself.
+      // The most that the enclave takes; it refuses other thresholds itself.
       const terms = Math.min(Math.max(0, threshold - 1), 15);
       const split: (...at: number[]) => number = (p, e, out) =>
         abi.share_split(p, box.length, threshold, count, e, out);

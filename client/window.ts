@@ -44,8 +44,8 @@ export class EnclaveError extends Error {
 }
 
 /**
- * Bytes in and out of the enclave. Every call puts its inputs from the start, so none relies on what an earlier one
- * left; one that throws leaves none there.
+ * Bytes in and out of the enclave. Every call writes its inputs from the start, so that none relies on earlier ones. A
+ * call that throws leaves none there.
  */
 export interface Window {
   /** The number that the call returns. */
@@ -54,7 +54,9 @@ export interface Window {
   both(inputs: readonly Uint8Array[], length: number, call: Call): readonly [answer: number, bytes: Bytes];
   /** `length` bytes of output. */
   fill(inputs: readonly Uint8Array[], length: number, call: Call): Bytes;
-  /** As many bytes of output as the call answers, at most `room`; inputs and output are then wiped from the window. */
+  /**
+   * The output, whose length the call answers, at most `room` bytes; inputs and output are then wiped from the window.
+   */
   take(inputs: readonly Uint8Array[], room: number, call: Call): Bytes;
   /** A hash of any length of input. */
   hash(name: 'sha256' | 'keccak256', bytes: Uint8Array): Bytes;

@@ -10,7 +10,7 @@ export interface VaultEndpoint {
   readonly app?: string | undefined;
   /** The operator's secret, for the operations under `/v1/console`. Never in a page. */
   readonly operatorSecret?: string | undefined;
-  /** In the place of the runtime's own. */
+  /** Replaces the runtime's own. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** A repeated call with the same key gets the first one's answer. Without it each call has a key of its own. */
   readonly idempotencyKey?: string | undefined;
-  /** The language of what is sent to people. */
+  /** The language of messages to people. */
   readonly language?: string | undefined;
 }
 

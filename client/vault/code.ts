@@ -45,7 +45,7 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
   }
 }
 
-/** The code in what a person typed: its digits, also of a keyboard for Chinese or Japanese; a word as it is. */
+/** The code in a typed answer: its digits, also of a keyboard for Chinese or Japanese; any other word as it is. */
 function digitsOf(answer: string): string {
   return answer.normalize('NFKC').replace(/\D/g, '') || answer.trim();
 }

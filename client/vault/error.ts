@@ -18,7 +18,7 @@ const HINTS = {
   payment_blocked: 'The browser opened no window. Call pay() from a click.',
 } as const;
 
-/** A word for what the client itself finds wrong. */
+/** The error words of the client itself. */
 export type ClientFault = keyof typeof HINTS | 'rp_id_refused' | 'not_registered' | 'operation_refused';
 
 /** The vault's answer beside its error word. */

@@ -47,7 +47,7 @@ class OwnError extends Error {
 
 /**
  * The events as they happen. A connection that breaks, or is silent, is opened again behind the last event. Throws
- * `token_expired`, `token_revoked`, `superseded`, and what the vault refuses.
+ * `token_expired`, `token_revoked`, `superseded`, and other refusals of the vault.
  */
 export async function* events(
   { url, fetch: ask = globalThis.fetch }: VaultEndpoint,
@@ -148,7 +148,7 @@ async function* framesOf(
   }
 }
 
-/** Throws what the vault refuses for good; what passes is tried again. */
+/** Throws a lasting refusal of the vault; other failures are tried again. */
 async function refuse(response: Response): Promise<void> {
   const { status } = response;
   if (status === 429 || status >= 500) return;

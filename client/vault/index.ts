@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions) {
   let payer: Payer | undefined;
   const isPayer = <T extends SignedIn | Registration>(person: T): T => {
     const { credentialId, smartAccount, pubKeyX, pubKeyY } = person;
-    // One that is not known yet makes no hint.
+    // A payer without a known account makes no hint.
     payer = { credentialId, account: smartAccount as string, pubKeyX, pubKeyY };
     return person;
   };

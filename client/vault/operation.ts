@@ -20,7 +20,7 @@ import type { JsonRpcOutcome } from './wire.ts';
 
 type SentOperation = NonNullable<Progress['operation']>;
 
-/** The account that registers, and what. */
+/** The account that registers, and its subject. */
 export interface Registering {
   readonly credentialId: string;
   readonly x: Hex;
@@ -137,7 +137,7 @@ async function readState({ call, signal }: RegistrationRun, account: string): Pr
 
 /**
  * The transaction of the nonce's operation; undefined if there is none after `ms`. Throws `registration_failed`, and
- * what the last look failed by: nobody signs again because a node was silent.
+ * the error of the last look: nobody signs again because a node was silent.
  */
 async function awaitOperation(
   { call, signal }: RegistrationRun,
@@ -171,7 +171,7 @@ async function rpc({ call, signal }: RegistrationRun, method: string, params: re
   throw new RefusedError(message, kind, typeof aa === 'string' ? aa : undefined);
 }
 
-/** Throws the client's own error for what the bundler, the fee's bound or the person refused; any other as it is. */
+/** Throws the client's own error for a refusal by the bundler, the fee's bound or the person; any other as it is. */
 function refuse(error: unknown, signal: AbortSignal | undefined, rpId: string): never {
   const refused = (hint: string, reason: string) => fault('operation_refused', { hint, reason, cause: error });
   if (error instanceof RefusedError) throw refused(error.message, error.kind);

@@ -23,7 +23,7 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     // Read each time: another tab may have gone on.
     const { identifier, channel, passkey, attestation, request } = progress();
     if (request) return request;
-    // Before the person is asked for anything: what the vault does not offer costs no code.
+    // Before the person is asked for anything: a service that the vault does not offer costs no code.
     const { status, contracts } = await info();
     const { didRegistry, accountFactory2, chainId, registrar } = contracts;
     if (!didRegistry) throw fault('not_offered');

@@ -82,7 +82,7 @@ export function openMemory(url: string, keeper: Keeper | null | undefined, endsA
   const isOpen = (one: Progress | null) =>
     one?.at && Date.now() - one.at < (one.operation || one.txHash || one.request ? SENT_MS : endsAfterMs);
   const readAll = () => {
-    // No list is what an earlier version, or somebody else, left there.
+    // A value that is not a list is from an earlier version, or from somebody else.
     const found = parseJson(kept ?? attempt((place) => place.getItem(name)) ?? '');
     const all: readonly Progress[] = Array.isArray(found) ? found : [];
     const open = all.filter(isOpen);

@@ -19,7 +19,7 @@ export type RegisterOptions = RegisterSubject & {
   readonly onStep?: (step: RegisterStep) => void | Promise<void>;
   /** The name under which a passkey manager shows the passkey; else the identifier. */
   readonly name?: string;
-  /** Drops what was begun with this identifier: for a person who has lost the passkey. */
+  /** Drops the progress with this identifier: for a person who has lost the passkey. */
   readonly restart?: boolean;
   /** The token of an invite, for a vault that registers by invitation. */
   readonly invite?: string | undefined;

@@ -41,7 +41,7 @@ export interface Registrar {
   readonly url: string;
 }
 
-/** One run of a registration: what it works with, and where it stands. */
+/** One run of a registration: its parts, and its progress. */
 export interface RegistrationRun extends Registrar, Partial<Proving> {
   readonly signal?: AbortSignal | undefined;
   readonly invite?: string | undefined;

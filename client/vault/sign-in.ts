@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly challenge?: string | Uint8Array;
   /** One passkey alone; without it the person picks. */
   readonly credentialId?: string;
-  /** One of the vault's `rpIds`, for passkeys that are of an earlier one; its first, if absent. */
+  /** One of the vault's `rpIds`, for passkeys of an earlier one; its first, if absent. */
   readonly rpId?: string;
   /** `conditional`: the passkey is offered in a field with `autocomplete="username webauthn"`. */
   readonly mediation?: CredentialMediationRequirement;

@@ -1,4 +1,4 @@
-// A passkey's account, and what the chain says of it.
+// A passkey's account, and its state on the chain.
 import type { Hex } from './bytes.ts';
 import type { PublicKey } from './recover.ts';
 

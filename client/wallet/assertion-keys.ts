@@ -11,7 +11,7 @@ export async function keysOf({ clientDataJSON, ...rest }: Assertion, enclave: Ha
   return keysOfSigned({ ...rest, clientDataHash }, enclave);
 }
 
-/** An assertion without the client data: what was signed, and the signature in DER. */
+/** An assertion without the client data: the signed bytes, and the signature in DER. */
 export type SignedBytes = Pick<Assertion, 'authenticatorData' | 'signature'> & { readonly clientDataHash: Uint8Array };
 
 /** The same for an assertion whose client data only its maker has (WebAuthn section 6.3.3). */

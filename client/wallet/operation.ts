@@ -20,7 +20,7 @@ export interface Operation {
   readonly paymasterVerificationGasLimit?: Hex;
   readonly paymasterPostOpGasLimit?: Hex;
   readonly paymasterData?: Hex;
-  /** EntryPoint 0.9: behind the data, and no part of what the account signs. */
+  /** EntryPoint 0.9: behind the data, and not part of what the account signs. */
   readonly paymasterSignature?: Hex;
   readonly signature: Hex;
 }
