@@ -94,8 +94,8 @@ async function icon(): Promise<Blob> {
 }
 
 /**
- * The HTML of a page, `index.html` where it has none of its name, and its style with what it, and `others` that share
- * the style, use of the design.
+ * The HTML of a page, `index.html` where it has none of its name, and its style with the parts of the design that it
+ * uses, or that `others` use which share the style.
  */
 async function smallPage(
   folder: 'authorize' | 'landing' | 'pay',

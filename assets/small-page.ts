@@ -63,7 +63,7 @@ function wordsOf(classes = ''): string[] {
   return classes.split(' ').filter((name) => name !== '');
 }
 
-/** Rules at the top of a style sheet, with what stands before each brace. */
+/** Rules at the top of a style sheet, with the text before each brace. */
 function rulesOf(css: string): string[] {
   const bare = css.replace(/\/\*[\s\S]*?\*\//g, '');
   const rules: string[] = [];

@@ -15,7 +15,7 @@ import { element, loading, onSubmit, show } from './view.ts';
 
 const DAY = 86_400;
 
-/** Sets recovery up, or anew: address, waiting time, and the owner's word on the network. */
+/** Sets recovery up, or changes it: address, waiting time, and the owner's signature on the network. */
 export function setUp(signed: Signed, back: () => void): void {
   const words = word('guard.words');
   prove({ title: word('guard.title'), words, back }, async (attestation) => askDelay(signed, attestation, back));

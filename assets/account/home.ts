@@ -1,4 +1,4 @@
-// The account at a glance: what needs an answer, money, keys, recovery, and the rest.
+// The account at a glance: questions to answer, money, keys, recovery, and the rest.
 
 import type { Account } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
@@ -13,12 +13,12 @@ import type { World } from './operate.ts';
 import type { Channel } from './prove.ts';
 import { element, make, makeButton, onPress, toggle, write } from './view.ts';
 
-/** A signed-in page: the account, and what the chain says of it. */
+/** A signed-in page: the account, and its state on the chain. */
 export interface Signed extends World {
   readonly contracts: Contracts;
   readonly account: Account;
   readonly facts: AccountFacts;
-  /** Of the passkey that is used here; undefined if it registered nothing. */
+  /** The registration of the passkey in use; undefined if it registered nothing. */
   readonly registration: Registration | undefined;
 }
 
@@ -204,7 +204,7 @@ export function tick(): void {
   }
 }
 
-/** Reads what the account holds, and writes it. A balance that cannot be read says so. */
+/** Reads the account's balance, and writes it. A balance that cannot be read says so. */
 export async function writeMoney({ account, config }: Signed): Promise<void> {
   const tokens = ['native', ...(config.usdc ? [config.usdc] : [])];
   const list = element('money');
@@ -229,7 +229,7 @@ async function readRegistration({ credentialId, x, y }: Account): Promise<Regist
   return ask<Registration>('GET /api/dids/lookup', { credentialId, ...key }).catch(() => undefined);
 }
 
-/** Reads what the chain says of the account. */
+/** Reads the account's state from the chain. */
 export async function readSigned(world: World & { contracts: Contracts }, account: Account): Promise<Signed> {
   const [facts, registration] = await Promise.all([readFacts(account.address as Hex), readRegistration(account)]);
   const kind = facts.kind ?? account.kind;

@@ -1,5 +1,5 @@
 // A key that another device makes: the first device shows a QR code, the second makes the passkey, and the person
-// compares six digits that both compute from what only they know.
+// compares six digits that both compute from values that only they know.
 
 import { bytesOf, utf8 } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';

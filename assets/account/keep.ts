@@ -14,7 +14,7 @@ import { loading } from './view.ts';
 
 const NO_HASH: Hex = `0x${'0'.repeat(64)}`;
 
-/** Claims the address anew, by a code and the passkey together. A pass is from the mail that warned of the claim. */
+/** Claims the address again, by a code and the passkey together. A pass is from the mail that warned of the claim. */
 export function keep(signed: Signed, registration: Registration, back: () => void, pass: string): void {
   const [challenge] = registration.challenges ?? [];
   const asking = { title: word('keep.title'), words: word('keep.words'), purpose: 'registration', back, pass } as const;

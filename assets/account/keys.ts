@@ -21,7 +21,7 @@ export interface NewKey {
   readonly name: string;
 }
 
-/** The choice of what to add, and where. */
+/** The choice of a key to add, and where to make it. */
 export function pick(signed: Signed, back: () => void): void {
   const { config, account } = signed;
   if (textIn('key-name') === '') fill('key-name', nameHere());

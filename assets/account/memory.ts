@@ -1,4 +1,4 @@
-// What this page remembers over a reload, beside the accounts of the device. Nothing of it is secret.
+// This page's state over a reload, beside the accounts of the device. None of it is secret.
 /** Names: an operation on its way, a join that was opened or made here, a recovery, whether keys are synced. */
 type Name = 'sent' | 'join' | 'made' | 'synced' | 'signed-in' | 'lost';
 
@@ -25,7 +25,7 @@ export function forget(name: Name): void {
   try {
     localStorage.removeItem(keyOf(name));
   } catch {
-    // Nothing was there.
+    // Without storage there is nothing to forget.
   }
 }
 

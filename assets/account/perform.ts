@@ -1,4 +1,4 @@
-// The three screens of every change: what happens and what it costs, the passkey and the network, and that it is done.
+// The three screens of every change: the change and its cost, the passkey and the network, and its success.
 
 import type { Call } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';

@@ -1,4 +1,4 @@
-// Runs the steps of the page; what they throw becomes words, with a way on.
+// Runs the steps of the page. Their errors become words, with a way on.
 
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
@@ -54,7 +54,7 @@ export function showUnreached(): void {
   showProblem(['The service cannot be reached', 'Try again in a moment.'], '', () => location.reload());
 }
 
-/** Title and text for an error, and what it says itself. */
+/** Title and text for an error, and its own message. */
 export function wordsOf(error: unknown): [readonly [string, string], string] {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof ProblemError) return [said(error.problem), detail];

@@ -37,7 +37,7 @@ export interface Asking {
   readonly channel?: Channel;
   /** The purpose of the code. */
   readonly purpose?: 'registration' | 'recovery';
-  /** From a message, for whom others keep from a code. */
+  /** The pass of a message, for a person whom others keep from a code. */
   readonly pass?: string;
   /** The label of the button where no code is sent. */
   readonly button?: string;

@@ -36,8 +36,8 @@ export function signOut(): void {
 }
 
 /**
- * The first screen: sign in, create, or recover. `then` is called once somebody is signed in; `byMail` is what a person
- * without a passkey does instead of a recovery.
+ * The first screen: sign in, create, or recover. `then` is called once somebody is signed in; `byMail` runs for a
+ * person without a passkey, instead of a recovery.
  */
 export function start(world: World, then: () => void, notice?: string, byMail?: () => void): void {
   write('start-notice', notice);

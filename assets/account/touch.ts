@@ -1,4 +1,4 @@
-// A fresh touch of the account's passkey: what it signs ends with a nonce of the vault's.
+// A fresh touch of the account's passkey: the signed text ends with a nonce of the vault's.
 
 import { utf8 } from '../../client/wallet/abi.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';

@@ -81,7 +81,7 @@ function start(place: Place, more: Partial<StartOptions> = {}): void {
   });
 }
 
-/** Runs a way, and goes back with its answer; what it throws becomes words, with a way on. */
+/** Runs a way, and goes back with its answer. Its errors become words, with a way on. */
 function run(place: Place, act: () => Promise<Answer | undefined>): void {
   act().then(
     (answer) => {

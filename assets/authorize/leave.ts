@@ -1,4 +1,4 @@
-// The way back to the app: one, whatever else is under way.
+// The way back to the app: it is taken once, even while other steps run.
 import { word } from '../words/words.ts';
 import { type Answer, type Choice, type Evidence, type Picked, requestCancel, requestCode } from './api.ts';
 import { noteKnown, openTabMemory } from './memory.ts';

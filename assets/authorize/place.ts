@@ -1,4 +1,4 @@
-// Where a person is: the app's request, what the vault says of itself, and the app as people know it.
+// Where a person is: the app's request, the vault's own configuration, and the app as people know it.
 import type { PageConfig } from './api.ts';
 import { type AppLink, channelsFor } from './link.ts';
 

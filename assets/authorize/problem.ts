@@ -36,7 +36,7 @@ export function showUnreached(again: () => void): void {
   show('problem');
 }
 
-/** The problem's id for an error, its values, and what the error says itself. */
+/** The problem's id for an error, its values, and the error's own message. */
 export function problemOf(error: unknown): { id: string; values: Record<string, string>; detail: string } {
   const detail = error instanceof Error ? error.message : String(error);
   const refused = refusalOf(error);

@@ -1,4 +1,4 @@
-// The screens that ask a person for something. Each resolves with what the person chose.
+// The screens that ask a person for something. Each resolves with the person's choice.
 import type { CodeRequest } from '../../client/vault/registration-run.ts';
 import { spoken, type WordId, word } from '../words/words.ts';
 import { isShared, noteShared } from './memory.ts';
@@ -148,7 +148,7 @@ export function askCode({ identifier, endsAt, nextAt, problem }: CodeRequest): P
   });
 }
 
-/** Of an address that another account has: in how many hours it moves, and what else there is. */
+/** The choices for an address that another account has, and in how many hours it moves. */
 export interface OwnedOptions {
   readonly address: string;
   readonly app: string;

@@ -26,7 +26,7 @@ export interface SignUp {
   readonly address: Address;
   readonly app: string;
   readonly rpId: string;
-  /** By which the vault registers somebody new. */
+  /** The invite by which the vault registers somebody new. */
   readonly invite: string | undefined;
   /** The language of the code's message. */
   readonly language: string;

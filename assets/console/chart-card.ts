@@ -60,14 +60,14 @@ function axisOf({ values, below = [], format }: Drawn): Axis {
   return { top, labels, left: Math.max(LEFT_MIN, Math.ceil(widest) + 2 * GAP) };
 }
 
-/** As much for all charts as most of them need, so that they stand in line. */
+/** The same for all charts, and enough for most of them, so that they line up. */
 const LEFT_MIN = 44;
 
 /** The width of a text of the drawing. A drawing that is hidden could not be asked. */
 function widthOf(text: string): number {
   pen ??= document.createElement('canvas').getContext('2d');
   if (!pen) return 8 * text.length;
-  // As `.plot text` in charts.css.
+  // The font of `.plot text` in charts.css.
   pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
   return pen.measureText(text).width;
 }

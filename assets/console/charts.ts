@@ -12,7 +12,7 @@ const RANGES = [
   ['day', 'Last 24 hours'],
 ] as const;
 
-/** The charts of the overview, drawn from what the vault has stored: a reload loses nothing. */
+/** The charts of the overview, drawn from data that the vault has stored: a reload loses nothing. */
 export interface Charts {
   open(place: Place): void;
   refresh(): Promise<void>;

@@ -59,7 +59,7 @@ export function formatValue(value: unknown): string {
   return cut(text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
 }
 
-/** Control and format characters, among them those that change the direction of what follows. */
+/** Control and format characters, among them those that change the direction of the text after them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 function cut(text: string): string {

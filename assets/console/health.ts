@@ -32,7 +32,7 @@ export function readHealth(overview: Overview): readonly Part[] {
   ];
 }
 
-/** Shows the parts, what is wrong first, and the limits that have refused. */
+/** Shows the parts, failures first, and the limits that have refused. */
 export function showHealth(overview: Overview): void {
   const parts = readHealth(overview).toSorted((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state));
   byId('health').replaceChildren(...parts.map(cardOf));
@@ -46,7 +46,7 @@ export function showHealth(overview: Overview): void {
   say(byId('version'), overview.version);
 }
 
-/** One line on the overview: what fails of the parts, and of the doctor's checks, each with the way to it. */
+/** One line on the overview: the failures of the parts, and of the doctor's checks, each with the way to it. */
 function showSummary(parts: readonly Part[], checks: readonly string[]): void {
   const bad = parts.filter(({ state }) => state === 'bad').map(({ name }) => name);
   const faults = [

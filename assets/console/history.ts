@@ -19,7 +19,7 @@ export interface History {
   readonly totals: Readonly<Record<string, number>>;
 }
 
-/** A chart: what is drawn, its figure, and what else there was, in words. */
+/** A chart: its line, its figure, and further facts, in words. */
 export interface Drawn {
   readonly name: string;
   readonly title: string;

@@ -69,7 +69,7 @@ export function createLive(api: Api, now: () => number, hooks: LiveHooks): Live 
   const mint = async (): Promise<void> => {
     const asked = wanted;
     const minted = await api.mint(asked.app, asked.channels, state.token).catch(() => undefined);
-    // A token for what was wanted before opens nothing of what is wanted now.
+    // A token for the earlier choice does not open the present one.
     if (asked !== wanted) return;
     if (!minted) return send({ kind: 'mint-failed' });
     hooks.onToken(minted.cid);

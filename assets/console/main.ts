@@ -67,7 +67,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 const live = createLive(api, () => Date.now() + aheadMs, {
   onEvent: feed.add,
   onLost(from, to) {
-    // Ids only grow: a vault whose newest is older than what was shown has another database, a restored one perhaps.
+    // Ids only grow: a vault whose newest id is below one shown has another database, perhaps a restored one.
     if (to < from) feed.clear();
     say(byId('lost'), to < from ? 'The vault now uses another database. The list starts again.' : LOST);
   },
@@ -97,7 +97,7 @@ async function readOverview(): Promise<Overview> {
 /** Most views read their own with every third reading. */
 const VIEW_EVERY = 3;
 
-/** A viewer gets no token for the list of who did what. */
+/** A viewer gets no token for the list of operators' actions. */
 function channelsFor({ events: { channels } }: Overview): readonly string[] | undefined {
   return role === 'viewer' ? channels.filter((channel) => channel !== 'audit') : undefined;
 }
@@ -126,7 +126,7 @@ async function signIn(): Promise<void> {
   if (isUnexamined(overview)) void api.get('doctor').catch(() => undefined);
 }
 
-/** The doctor's checks are for who looks at the vault, and stay good for an hour. */
+/** The doctor's checks run while somebody looks at the console, and stay good for an hour. */
 function isUnexamined({ at, doctor }: Overview): boolean {
   return doctor === null || Date.parse(at) - Date.parse(doctor.checked_at) > 3_600_000;
 }

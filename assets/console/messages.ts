@@ -40,7 +40,7 @@ export function createMessages(api: Api): () => Promise<void> {
     });
   const chosen = () => Object.fromEntries(CHOICES.map((name, i) => [name, choices[i]?.value ?? '']));
   for (const choice of choices) choice.addEventListener('change', () => void show(chosen()));
-  // Once: what is shown changes by a choice alone.
+  // Registered once: only a choice changes the message that is shown.
   return async () => {
     if (answer.childElementCount === 0) await show({});
   };

@@ -5,7 +5,7 @@ import { type Child, make, say } from './dom.ts';
 import { formatCount, formatTime } from './format.ts';
 import type { View } from './shell.ts';
 
-/** The settings in force: what differs from its default first. */
+/** The settings in force: those that differ from their defaults first. */
 export function createSettings(api: Api): Pick<View, 'open' | 'refresh'> {
   return readInto('settings', async () => {
     const { settings } = (await api.get('settings')) as SettingsInForce;

@@ -1,6 +1,6 @@
 import { byId, draw, make, say } from './dom.ts';
 
-/** A view of the console: an entry of the rail, and what is shown for it. `views.ts` lists them. */
+/** A view of the console: an entry of the rail, and its content. `views.ts` lists them. */
 export interface View {
   /** Its name in the address, `#/name`. Its elements are in `#view-name`, which is made if the page has none. */
   readonly name: string;
@@ -37,7 +37,7 @@ export interface Shell {
   refresh(isDue: boolean): void;
   /** The one line of state beside a view's title. */
   say(name: string, state: string): void;
-  /** A count beside a view's name in the rail, and of what; none for 0. */
+  /** A count beside a view's name in the rail, and its noun; none for 0. */
   mark(name: string, count: number, what: string): void;
 }
 

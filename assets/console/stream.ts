@@ -205,7 +205,7 @@ function probed(state: StreamState, source: number, found: Probe): Step {
 }
 
 /**
- * Only the person takes up again what someone ended on purpose; a stream that is being renewed has another token
+ * Only the person resumes a stream that someone ended on purpose; a stream that is being renewed has another token
  * already.
  */
 function rest(state: StreamState, source: number, phase: 'superseded' | 'revoked'): Step {

@@ -11,7 +11,7 @@ import type { View } from './shell.ts';
 
 type StreamToken = ConsoleKeys['stream_tokens'][number];
 
-/** The vault's keys by their public parts, the tokens that have opened a stream, and what revokes one. */
+/** The vault's keys by their public parts, the tokens that have opened a stream, and the buttons that revoke one. */
 export function createTokens(
   api: Api,
 ): { readonly setToken: (cid: string | null) => void } & Required<Pick<View, 'open' | 'refresh'>> {

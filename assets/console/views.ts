@@ -7,7 +7,7 @@ interface Opens {
   readonly open: (place: Place) => void;
 }
 
-/** The panels that read what their view shows, when it is opened or while it is. */
+/** The panels that read their view's content, when it is opened or while it is. */
 export interface Panels {
   readonly charts: Pick<View, 'open'> & { readonly refresh: Refresh };
   readonly registrations: Opens;

@@ -55,7 +55,7 @@ function failureOf({ last_status: status, last_error: error }: Delivery): string
   return name === undefined ? `status ${status}` : `${status} ${name}`;
 }
 
-/** Those that receivers answer most (RFC 9110 section 15). */
+/** The statuses that receivers answer most (RFC 9110 section 15). */
 const STATUSES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
   302: 'Found',

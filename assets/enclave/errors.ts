@@ -1,6 +1,6 @@
-/** The table of what a call answers in place of a value when it refuses; the header of `index.ts` repeats it. */
+/** The answers of a call that refuses; the header of `index.ts` repeats this table. */
 
-/** Not what the standard says: COSE, DER, client data, sealed box. */
+/** Malformed by its standard: COSE, DER, client data, sealed box. */
 export const MALFORMED: i32 = -1;
 /** A length that this call does not take (a range outside the window traps instead). */
 export const LENGTH: i32 = -2;

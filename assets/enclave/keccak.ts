@@ -50,7 +50,7 @@ export function keccakUpdate(state: usize, p: usize, n: usize): void {
   store<u64>(state, <u64>taken, TAKEN);
 }
 
-/** Writes the hash of what the stream took in to `out` and wipes the state. */
+/** Writes the hash of the stream's input to `out` and wipes the state. */
 export function keccakFinal(state: usize, out: usize): void {
   const taken = <usize>load<u64>(state, TAKEN);
   store<u8>(state + taken, load<u8>(state + taken) ^ 1);
@@ -69,7 +69,7 @@ function permute(state: usize): void {
   let a15 = load<u64>(state, 120); let a16 = load<u64>(state, 128); let a17 = ~load<u64>(state, 136); let a18 = load<u64>(state, 144); let a19 = load<u64>(state, 152);
   let a20 = ~load<u64>(state, 160); let a21 = load<u64>(state, 168); let a22 = load<u64>(state, 176); let a23 = load<u64>(state, 184); let a24 = load<u64>(state, 192);
   for (let round: usize = 0; round < 192; round += 8) {
-    // Theta: the parities of the columns, and what each column is mixed with.
+    // Theta: the parities of the columns, and the value that each column is mixed with.
     const c0 = a0 ^ a5 ^ a10 ^ a15 ^ a20;
     const c1 = a1 ^ a6 ^ a11 ^ a16 ^ a21;
     const c2 = a2 ^ a7 ^ a12 ^ a17 ^ a22;

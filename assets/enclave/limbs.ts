@@ -87,7 +87,7 @@ export function fromLittleEndian(r: usize, p: usize): void {
     const bit: usize = 26 * i;
     store<i32>(r + 4 * i, <i32>((load<u64>(p + (bit >> 3)) >> (bit & 7)) & MASK));
   }
-  // The last limb ends at bit 256, whatever follows the bytes.
+  // The last limb ends at bit 256; later bytes do not count.
   store<i32>(r, load<i32>(r, 36) & 0x3fffff, 36);
 }
 

@@ -1,4 +1,4 @@
-// FIPS 202 (Keccak-256): what the registry knows an alias and a DID by.
+// FIPS 202 (Keccak-256): the registry's keys of aliases and DIDs.
 
 import { keccakFinal, keccakInit, keccakUpdate } from './keccak.ts';
 

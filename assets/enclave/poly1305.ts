@@ -73,7 +73,7 @@ function absorb(p: usize): void {
   const a2 = h2 + ((<u64>load<u32>(p, 6) >> 4) & LIMB);
   const a3 = h3 + ((<u64>load<u32>(p, 9) >> 6) & LIMB);
   const a4 = h4 + ((<u64>load<u32>(p, 12) >> 8) | (1 << 24));
-  // 2^130 is 5: what runs over the top comes in again times five.
+  // 2^130 is 5: the bits above it come in again times five.
   const f1 = r1 * 5;
   const f2 = r2 * 5;
   const f3 = r3 * 5;

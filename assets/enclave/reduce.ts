@@ -67,7 +67,7 @@ export function reduceP256(r: usize, _modulus: usize): void {
   c = load<i64>(COLUMNS, 144) + c + (q9 << 22);
   store<i32>(r, <i32>(c & MASK), 32);
   c >>= 26;
-  // Whatever stands above 2^256 is folded, lest the values grow from sum to product to sum.
+  // The bits above 2^256 are folded, or the values would grow from sum to product to sum.
   const top = <i32>(c >> 22);
   store<i32>(r, <i32>(c & 0x3fffff), 36);
   store<i32>(r, load<i32>(r) + top);

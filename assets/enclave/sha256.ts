@@ -62,7 +62,7 @@ export function sha256Update(state: usize, p: usize, n: usize): void {
   memory.copy(state + PENDING, p, n);
 }
 
-/** Writes the hash of what the stream took in to `out` and wipes the state. */
+/** Writes the hash of the stream's input to `out` and wipes the state. */
 export function sha256Final(state: usize, out: usize): void {
   const bits = load<u64>(state, TAKEN) << 3;
   let pending = <usize>load<u64>(state, TAKEN) & 63;

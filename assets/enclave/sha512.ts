@@ -31,7 +31,7 @@ const SCHEDULE = memory.data(640);
 
 let taken: u64 = 0;
 
-/** Starts the stream anew. */
+/** Restarts the stream. */
 export function sha512Init(): void {
   memory.copy(STATE, START, 64);
   taken = 0;

@@ -11,7 +11,7 @@ import { isEqual, wipe } from './window.ts';
 export const SHARES_MAX: u32 = 16;
 /** Bytes of entropy that name a split. */
 export const SPLIT_ID_BYTES: u32 = 8;
-/** Bytes that a share is longer than what was split: head 8, split 8, mark 16, check 8. */
+/** The bytes of a share beyond the split value: head 8, split 8, mark 16, check 8. */
 export const SHARE_EXTRA_BYTES: u32 = 40;
 /** The same of version 1, which has no mark. */
 const SHARE_EXTRA_BYTES_1: u32 = 24;
@@ -28,7 +28,7 @@ const CHECK_BYTES: u32 = 8;
 const HASH = memory.data(32);
 /** The coefficients for one byte of the secret, itself the first. */
 const POLYNOMIAL = memory.data(16);
-/** Head and split of a share, its index zero, and the box: what the mark is the hash of. */
+/** The mark's input: head and split of a share, its index zero, and the box. */
 const MARKED = memory.data(177);
 const JOINED = MARKED + BODY;
 const MARK = memory.data(32);
@@ -72,7 +72,7 @@ export function splitShamir(box: usize, n: u32, threshold: u32, count: u32, entr
   return length;
 }
 
-/** Bytes that a share of its version is longer than what was split. */
+/** The bytes of a share of its version beyond the split value. */
 export function shareExtra(share: usize): u32 {
   return load<u32>(share) === MAGIC_1 ? SHARE_EXTRA_BYTES_1 : SHARE_EXTRA_BYTES;
 }
@@ -122,7 +122,7 @@ function finish(share: usize, n: u32, index: u32): void {
   store<u64>(share + BODY + n + MARK_BYTES, load<u64>(HASH));
 }
 
-/** Makes the mark of a split: who alters a share does not know the box that comes of it, and so not its mark. */
+/** Makes the mark of a split. Somebody who alters a share does not know the resulting box, and so not its mark. */
 function mark(box: usize, n: u32, scheme: u32, threshold: u32, count: u32, id: usize): void {
   store<u32>(MARKED, MAGIC);
   store<u32>(MARKED, scheme | (threshold << 8) | (count << 16), 4);

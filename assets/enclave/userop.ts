@@ -9,7 +9,7 @@ import { keccak256, keccakFinal, keccakInit, keccakUpdate } from './keccak.ts';
  * preVerificationGas 32, gasFees 32 (priority 16, most 16), EntryPoint 20, chain 32.
  */
 export const USEROP_FIELDS_BYTES: u32 = 200;
-/** Bytes of the three hashes of what has any length: initCode, callData, paymasterAndData. */
+/** Bytes of the three hashes of members of any length: initCode, callData, paymasterAndData. */
 export const USEROP_HASHES_BYTES: u32 = 96;
 
 /** The first 8 bytes of keccak256 of `PaymasterSignature`, as a little-endian number. */

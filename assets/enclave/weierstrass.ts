@@ -61,7 +61,7 @@ export function multiplyBase(r: usize, scalar: usize, curve: usize): void {
   for (let i: usize = 0; i < WINDOWS; i++) {
     const digit = <i32>load<i8>(DIGITS + i);
     scan(ENTRY, row, AFFINE, digit);
-    // The entry's y is that of the last window where the digit is zero; what comes of it is then thrown away.
+    // The entry's y is that of the last window where the digit is zero; the sum is then thrown away.
     memory.copy(NEXT, ENTRY, AFFINE);
     negateIf(NEXT + WIDTH, digit >> 31);
     call_indirect<void>(mixed, SUM, r, NEXT);

@@ -1,5 +1,5 @@
 // The pages of a pass. The pass comes in the fragment, which no server and no log sees. Only the button sends it, in
-// the body of a POST: what merely opens the link, such as a mail scanner, uses up nothing.
+// the body of a POST: a program that opens the link, such as a mail scanner, uses up nothing.
 import { loadWords } from '../words/words.ts';
 
 const input = document.querySelector<HTMLInputElement>('#pass');

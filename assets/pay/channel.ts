@@ -156,7 +156,7 @@ async function fromOpener(origin: string): Promise<Channel> {
         isOver = true;
         channel?.onEnd('aborted');
       }
-      // The first request is the only one: what is shown cannot be exchanged for another.
+      // The first request is the only one: the order that is shown cannot be exchanged for another.
       if (data['type'] === 'request') resolve(askedOf(data, { via: 'opener', origin, frame: undefined }));
     });
   });
@@ -176,7 +176,7 @@ function isOurs(data: unknown): data is Readonly<Record<string, unknown>> {
   return typeof data === 'object' && data !== null && (data as { vault?: unknown }).vault === 'pay';
 }
 
-/** A link says nothing of who made it: the origin shown is the one that the answer goes to. */
+/** A link does not show its author: the origin shown is the one that the answer goes to. */
 async function fromLink(request: string): Promise<Channel> {
   const given = parseLink(request);
   const returnUrl = readReturnUrl(given['returnUrl']);

@@ -65,7 +65,7 @@ async function connect(): Promise<Channel> {
 async function proceed(session: Session): Promise<void> {
   const known = await recall(session.payment);
   if (known && !isOver(known)) return resume(session, known);
-  // Only of what was never signed here: a reload may come after the end.
+  // Only for an order that was never signed here: a reload may come after the end.
   const rest = session.payment.expiresAt - Date.now();
   if (rest < SIGNING_MS_MIN) throw new EndedError(rest > 0 ? 'ending' : '');
   await review(session);
@@ -110,7 +110,7 @@ function nameOfAsked(): string | undefined {
   return asker && typeof id === 'string' ? nameOf({ asker, id }) : undefined;
 }
 
-/** Runs a step of the page; what it throws becomes words, with a way to try again where that can help. */
+/** Runs a step of the page. Its errors become words, with a way to try again where that can help. */
 async function guard(run: () => Promise<void>, again: () => Promise<void>): Promise<void> {
   try {
     await run();

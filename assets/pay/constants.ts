@@ -12,7 +12,7 @@ export const ARMING_MS = 600;
 export const SIGNING_MS_MIN = 90_000;
 /** After this time the page says that the network is slow. */
 export const SLOW_MS = 45_000;
-/** So often the bundler gets again what it took: it may have forgotten. */
+/** How often an operation is sent again to a bundler that took it: it may have forgotten. */
 export const RESEND_MS = 30_000;
 /** Looks for a payment that another device made, and the pause between them. */
 export const LOOKS_ELSEWHERE = 12;

@@ -5,8 +5,8 @@ import { addPayment, type StoredPayment } from './store.ts';
 import { createSearch, paidBy, pause } from './watch.ts';
 
 /**
- * Looks for what spent the nonce. A payment of the same money to the same payee is this order's, and is stored. Answers
- * undefined if it was not found, or cannot be read.
+ * Looks for the operation that spent the nonce. A payment of the same money to the same payee is this order's, and is
+ * stored. Answers undefined if it was not found, or cannot be read.
  */
 export async function findElsewhere(unsigned: StoredPayment): Promise<StoredPayment | 'spent' | undefined> {
   const search = createSearch(unsigned);

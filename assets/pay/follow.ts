@@ -1,4 +1,4 @@
-// A signed payment on the page: its way to a block, what can be done while it is not confirmed, and how it ends.
+// A signed payment on the page: its way to a block, the choices while it is not confirmed, and its end.
 
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import type { Config } from '../../client/wallet/vault.ts';
@@ -101,7 +101,7 @@ function conclude({ channel, config, enclave, endsBy = 0, restart }: Following, 
     showPaid(details, channel, { ...record, place, explorer: config.explorer });
     return;
   }
-  // A nonce that is not spent can be used by what remains of the request.
+  // The rest of the request's time can use a nonce that is not spent.
   const again = record.state === 'ended' && endsBy - Date.now() > SIGNING_MS_MIN ? restart : undefined;
   showProblem(record.why ?? 'ended', { channel, again, findLive: () => findLiveHash(record.name) });
 }

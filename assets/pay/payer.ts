@@ -8,7 +8,7 @@ import { word } from '../words/words.ts';
 import type { Payer, Payment } from './request.ts';
 import type { AccountBalance } from './setup.ts';
 
-/** The accounts with what they hold: those with money enough first, else in their order. */
+/** The accounts with their balances: those with money enough first, else in their order. */
 export async function weighAccounts(
   accounts: readonly KeptAccount[],
   { token, amount }: Pick<Payment, 'token' | 'amount'>,

@@ -10,7 +10,7 @@ import { EndedError, lacksFee, resend, type World } from './pay.ts';
 import { addVersion, type StoredPayment } from './store.ts';
 
 /**
- * `again`: the same call at today's price; `raise`: what was signed last, at higher fees; `void`: an empty call at
+ * `again`: the same call at today's price; `raise`: the version signed last, at higher fees; `void`: an empty call at
  * higher fees, after which the payment cannot be made.
  */
 export type Renewal = 'again' | 'raise' | 'void';

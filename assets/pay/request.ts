@@ -136,7 +136,7 @@ export function printable(text: string, max = LABEL_CHARS_MAX): string {
 function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
   const [first, ...others] = data;
   if (typeof first !== 'object' || first === null || Array.isArray(first)) throw new RequestError('no_data');
-  // One alone is not written out: a popup's opener may send what JSON cannot say.
+  // A single entry is not written out: a popup's opener may send values that JSON cannot hold.
   if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) throw new RequestError('several_data');
   return first as Readonly<Record<string, unknown>>;
 }

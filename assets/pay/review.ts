@@ -21,7 +21,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('asker-words', isLink ? word('review.link') : word('review.asker'));
   const [origin, frame] = [hostOf(asker.origin), hostOf(asker.frame ?? '')];
   write('asker', asker.frame === undefined ? origin : word('review.asker_frame', { origin, frame }));
-  // Bold is who the browser says it is. A link may name any site.
+  // Bold is an origin that the browser vouches for. A link may name any site.
   element('asker').className = isLink ? '' : 'known';
   write('amount', amountText(amount, decimals));
   write('symbol', unitOf(quote.token));

@@ -1,6 +1,6 @@
 // The screen on which the person chooses an account, makes one, or finds the one of a passkey. It is a file of its own,
-// which the page loads when it shows the screen, or that of the funds: who pays from the same account again never does.
-// Classes that the page has too exist twice, so errors are known by their names.
+// loaded for this screen or that of the funds: a second payment from the same account never needs it. Classes that the
+// page has too exist twice, so errors are known by their names.
 import { type Account, kindsOf, type NoAccountError } from '../../client/wallet/account.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import { askPasskey, createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
@@ -17,7 +17,7 @@ import { beginIn, element, onPress, showPart, toggle, write } from './view.ts';
 
 export { showFunds } from './funds.ts';
 
-/** An account, and what it holds of the token; undefined where that cannot be read. */
+/** An account, and its balance of the token; undefined where that cannot be read. */
 export interface AccountBalance {
   readonly account: KeptAccount;
   readonly token: Token | undefined;
@@ -144,7 +144,7 @@ function idOf({ account }: AccountBalance): string {
   return account.credentialId;
 }
 
-/** An account to choose: its name, which can be changed, and what it holds. */
+/** An account to choose: its name, which can be changed, and its balance. */
 function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
   const { address, name } = account;
   const sum =
@@ -186,7 +186,7 @@ function rowOf({ account, token }: AccountBalance, setup: Setup): HTMLElement {
   return row;
 }
 
-/** Differs from what a device suggested before: the passkey managers of a person show them side by side. */
+/** Differs from earlier suggestions of a device: the passkey managers of a person show them side by side. */
 function suggestedName(held: readonly AccountBalance[]): string {
   const time = new Date().toLocaleString(spoken(), { dateStyle: 'medium', timeStyle: 'short' });
   const name = word('name.since', { time });

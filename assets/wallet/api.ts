@@ -67,7 +67,7 @@ export async function readState(account: string): Promise<AccountState> {
   return { ...about, keys: kind === 2 ? (keys ?? []) : first };
 }
 
-/** Reads what an operation of the account depends on. Throws `UnreachableError`. */
+/** Reads the state that an operation of the account depends on. Throws `UnreachableError`. */
 export async function readStanding({ address }: Pick<Account, 'address'>): Promise<Standing> {
   const [state, fees] = await Promise.all([readState(address), readFees()]);
   return { state, fees, at: Date.now() };

@@ -95,7 +95,7 @@ export function word(id: WordId, values: Values = {}, around = own.around): stri
   return open + fillMessage(message, values, 'en', around) + close;
 }
 
-/** A text for the page: what is English in a page of another language is an element that says so. */
+/** A text for the page: English in a page of another language is an element marked as such. */
 export function inLanguages(text: string): (Node | string)[] {
   return englishIn(text).map((part, i) => (i % 2 === 0 ? part : english(part)));
 }

@@ -5,8 +5,8 @@ import { make } from '../dom.ts';
 export type FileForm = 'csv' | 'jsonl';
 
 /**
- * Saves a list as one file, whatever the number of requests: the vault answers up to 100,000 rows at once. Calls
- * `onPart` before each further one.
+ * Saves a list as one file, in any number of requests: the vault answers up to 100,000 rows at once. Calls `onPart`
+ * before each further one.
  */
 export async function saveList(
   api: Api,

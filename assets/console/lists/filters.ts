@@ -2,14 +2,14 @@ import { field } from '../answer.ts';
 import { byId, make } from '../dom.ts';
 import { startOfDay } from './moment.ts';
 
-/** A word of the API and what it is called. */
+/** A word of the API and its name for people. */
 export type Choice = readonly [string, string];
 
 /** The filters and searches of a list. */
 export interface FilterKind {
   readonly name: string;
   readonly statuses: readonly Choice[];
-  /** The first is what people are asked for by default. */
+  /** The first is the default of the form. */
   readonly lookUps: readonly Choice[];
   readonly example: string;
 }
@@ -30,7 +30,7 @@ export interface Filters {
   reset(): void;
 }
 
-/** Creates both forms; they call `onFilter` with what the address then says, and `onLookUp`. */
+/** Creates both forms; they call `onFilter` with the new address, and `onLookUp`. */
 export function createFilters(
   kind: FilterKind,
   on: { readonly onFilter: (query: URLSearchParams) => void; readonly onLookUp: (lookUp: LookUp) => void },
@@ -62,7 +62,7 @@ export function createFilters(
   };
 }
 
-/** The API's form of what an address says: the days are those of this browser, both included. */
+/** The filters of an address in the API's form: the days are those of this browser, both included. */
 export function apiQuery(address: URLSearchParams): Record<string, string> {
   const query: Record<string, string> = {};
   for (const name of ['status', 'channel', 'app']) {

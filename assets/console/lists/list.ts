@@ -18,7 +18,7 @@ export interface ListKind<Row> extends FilterKind, TableKind<Row> {
   readonly howToFill: string;
   /** The offers where a look-up finds no row. */
   readonly unfound?: (lookUp: LookUp) => readonly Node[];
-  /** Called when the view is opened, with what its address says. */
+  /** Called when the view is opened, with its address. */
   readonly onOpen?: (place: Place) => void;
 }
 
@@ -32,7 +32,7 @@ export interface List {
   clear(): void;
 }
 
-/** A list and what is shown of it. */
+/** A list and its rows on the page. */
 interface State<Row> {
   readonly api: Api;
   readonly kind: ListKind<Row>;
@@ -180,7 +180,7 @@ async function loadMore<Row>(state: State<Row>): Promise<void> {
   }
 }
 
-/** Says how many rows there are, and what the button below gives. */
+/** Says how many rows there are, and what the button below brings. */
 function tellEnd<Row>(state: State<Row>): void {
   const { kind, parts, shown, read, total, sayState } = state;
   const isEnd = (read?.page.next ?? null) === null;

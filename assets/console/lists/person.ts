@@ -6,7 +6,7 @@ import { make } from '../dom.ts';
 import { formatCount } from '../format.ts';
 import { saveText } from './export.ts';
 
-/** Whom it is about, as the API has it. */
+/** The person, as the API names one. */
 type Whom = { readonly registration: number } | { readonly identifier: string };
 
 /** Exports or erases a person's stored data. `onErased` is called after an erasure. */

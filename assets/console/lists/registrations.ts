@@ -76,7 +76,7 @@ function listKind(api: Api, open: (id: number) => void): ListKind<Registration> 
       ['confirmed', 'Confirmed'],
       ['failed', 'Failed'],
     ],
-    // Of somebody without a registration codes, sessions and counts are stored.
+    // Codes, sessions and counts are stored also of a person without a registration.
     unfound: ({ by, value }) => (by === 'identifier' ? [personPart(api, { identifier: value })] : []),
     first: { name: 'identifier', cell: ({ identifier }) => identifier },
     columns: [

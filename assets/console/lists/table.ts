@@ -2,13 +2,13 @@ import { type Child, make } from '../dom.ts';
 import { type MenuItem, menuButton, stepOf } from './menu.ts';
 import type { StateWords } from './words.ts';
 
-/** A column: its name, and what a row has there. */
+/** A column: its name, and its cell of a row. */
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => Child;
 }
 
-/** How the rows of a table look, and what they do. */
+/** The look of a table's rows, and their actions. */
 export interface TableKind<Row> {
   readonly caption: string;
   /** The column that names a row: its cell is the button that opens it. */

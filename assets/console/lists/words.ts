@@ -1,7 +1,7 @@
 // The API's words, explained for people.
 import type { Registration, Session } from './rows.ts';
 
-/** A state: how it is drawn, and what it says. */
+/** A state: its look, and its words. */
 export interface StateWords {
   readonly look: 'good' | 'warn' | 'bad' | 'unused';
   readonly text: string;

@@ -19,7 +19,7 @@ export function sha256(p: u32, n: u32, out: u32): void {
   hashSha(range(p, n), n, range(out, 32));
 }
 
-/** Starts the one SHA-256 stream, whatever it was at. */
+/** Starts the one SHA-256 stream, in any state. */
 export function sha256_init(): void {
   sha256Init(SHA256_STREAM);
   isHashingSha = true;
@@ -47,7 +47,7 @@ export function keccak256(p: u32, n: u32, out: u32): void {
   hashKeccak(range(p, n), n, range(out, 32));
 }
 
-/** Starts the one Keccak-256 stream, whatever it was at. */
+/** Starts the one Keccak-256 stream, in any state. */
 export function keccak256_init(): void {
   keccakInit(KECCAK_STREAM);
   isHashingKeccak = true;
@@ -109,7 +109,7 @@ export function chacha20poly1305_seal(key: u32, nonce: u32, aad: u32, aadLength:
   return n + TAG_BYTES;
 }
 
-/** RFC 8439 section 2.8 for `n` bytes of ciphertext and tag; wipes the key. Answers the length of what it opened. */
+/** RFC 8439 section 2.8 for `n` bytes of ciphertext and tag; wipes the key. Answers the length of the plaintext. */
 export function chacha20poly1305_open(key: u32, nonce: u32, aad: u32, aadLength: u32, p: u32, n: u32, out: u32): i32 {
   const secret = range(key, 32);
   const once = range(nonce, 12);
