@@ -21,9 +21,9 @@ const STANDARD_INPUT = join(ROOT, 'dist/contracts/standard-input.json');
 
 /** The product's contracts, the parts of its second edition, and those of its tests. */
 const PRODUCT = ['contracts', 'contracts/account2', 'contracts/registry2', 'contracts/test'];
-/** Those of the dev stack, which import none of the others: `npm start` compiles them alone. */
+/** The contracts of the dev stack, which import none of the others: `npm start` compiles only these. */
 const WORLD = ['contracts/world'];
-/** The sources of what is deployed. */
+/** The sources of the deployed contracts. */
 const PUBLISHED = ['contracts', 'contracts/account2', 'contracts/registry2'];
 /** The contracts that are deployed themselves: an account's implementation comes with its factory. */
 const DEPLOYED = ['AccountFactory', 'AccountFactory2', 'AccountHelper', 'DIDRegistry', 'DIDRegistry2'];
@@ -44,7 +44,7 @@ export async function compileContracts(): Promise<Record<string, Artifact>> {
   return { ...(await compileFolders(PRODUCT)), ...(await compileWorld()) };
 }
 
-/** Those of the dev stack alone, in a tenth of the time. */
+/** Compiles only the dev stack's contracts, in a tenth of the time. */
 export function compileWorld(): Promise<Record<string, Artifact>> {
   return compileFolders(WORLD);
 }
@@ -77,7 +77,10 @@ export async function abiModule(): Promise<string> {
   return `// Written by scripts/contracts.ts from contracts/*.sol: run \`bun run contracts\` after a change there.\n${abis.join('')}`;
 }
 
-/** The text of `contracts/creation-code.json`: what `vault contracts deploy` deploys, without constructor arguments. */
+/**
+ * The text of `contracts/creation-code.json`: the code that `vault contracts deploy` deploys, without constructor
+ * arguments.
+ */
 export async function creationCodeFile(): Promise<string> {
   const artifacts = await compileContracts();
   const codes = DEPLOYED.map((name) => [name, artifacts[name]?.bytecode]);

@@ -121,7 +121,7 @@ async function follow(stack: Stack, vault: Client) {
   const reading = (async (body: AsyncIterable<Uint8Array>) => {
     for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
   })(response.body);
-  // It ends by `end`; that the vault stops meanwhile is what `until` finds out.
+  // `end` ends it. If the vault stops meanwhile, `until` notices.
   reading.catch(() => {});
   const told = () => Array.from(text.matchAll(/^data: (\{.*\})$/gm), ([, data = '']) => data);
   return {

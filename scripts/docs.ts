@@ -84,7 +84,7 @@ export function withPersonalTables(document: string): string {
 const PERSONAL_BEGIN = '<!-- Written by `bun scripts/docs.ts` from lib/person/table-store.ts: change it there. -->';
 const OTHERS_BEGIN = '<!-- Written by `bun scripts/docs.ts`: tables without persons. -->';
 
-/** The document with these lines between a mark and the next end of what is written. */
+/** The document with these lines between a mark and the next end mark. */
 function between(document: string, begin: string, lines: readonly string[]): string {
   const [before, rest] = document.split(begin);
   const end = rest?.indexOf(LIMITS_END) ?? -1;

@@ -1,5 +1,5 @@
-// The folders of `lib/`: what each is about and may import. tests/architecture.test.ts holds the sources against it, and
-// `bun scripts/docs.ts` writes the table of docs/architecture.md from it.
+// The folders of `lib/`, with their subjects and the imports that they may have. tests/architecture.test.ts holds the
+// sources against it, and `bun scripts/docs.ts` writes the table of docs/architecture.md from it.
 
 /** A folder of `lib/`, or a file at its top. */
 interface Folder {
@@ -8,7 +8,7 @@ interface Folder {
   readonly may: readonly string[];
 }
 
-/** The ground of `lib/`: what a service may import whatever its subject. */
+/** The ground of `lib/`: the folders that a service of any subject may import. */
 const GROUND = ['base', 'config', 'constants', 'db', 'events', 'identity', 'platform'];
 
 /** In order: each may import only those above it. */

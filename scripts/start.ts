@@ -46,7 +46,7 @@ export async function readStack(): Promise<Stack> {
   return (await file.json()) as Stack;
 }
 
-/** The shop as the vault knows it, and the brand of what it sends to the shop's people. */
+/** The shop as the vault knows it, and the brand of messages to the shop's people. */
 const SHOP = 'shop';
 const BRANDS = { [SHOP]: { name: 'Tea House', color: ['#0a6b48', '#57d9a3'] } };
 const BRANDS_FILE = join(WORLD, 'brands.json');
@@ -67,7 +67,7 @@ async function main([watch, ...flags]: readonly string[], stop: AbortSignal): Pr
   await mkdir(WORLD, { recursive: true });
   const devStack = await startDevStack(WORLD, say, stop);
   const port = freeOr(VAULT_PORT) || freePort();
-  // By name, as the console and passkeys have it: a passkey belongs to a host name, not to an address.
+  // By name, as the console and passkeys use it: a passkey belongs to a host name, not to an address.
   const origin = `http://localhost:${port}`;
   const { inbox } = devStack;
   const shop = await startShop({

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bundleAssets } from '../../assets/bundle.ts';
 
-/** Files on disk, and the SHA-256 in base64 of what is served, by the path they are served under. */
+/** Files on disk, and the SHA-256 in base64 of their served content, by the path they are served under. */
 export type Assets = Readonly<Record<string, { readonly file: string; readonly sha256: string }>>;
 
 /** Files that are compressed already, or that a start reads. */

@@ -12,7 +12,7 @@ const CODE_DIRECTORY = 0xfade0c02;
 /** The version whose directory says where the executable segment is. */
 const DIRECTORY_VERSION = 0x20400;
 const DIRECTORY_BYTES = 88;
-/** By no authority: the hashes alone. */
+/** Signed by no authority: the hashes alone. */
 const AD_HOC = 2;
 const SHA256 = 2;
 const SHA256_BYTES = 32;

@@ -19,7 +19,7 @@ export interface Making {
    * working directory, so a release has one that is always the same.
    */
   readonly folder?: string;
-  /** The public key of who signs the release. */
+  /** The public key of the releases' signer. */
   readonly publicKey?: string | null;
 }
 

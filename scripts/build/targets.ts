@@ -44,7 +44,7 @@ export function nameOf(target: Target | undefined): string {
   );
 }
 
-/** The program's file in `dist`: what Bun makes for Windows ends in `.exe`. */
+/** The program's file in `dist`: Bun's programs for Windows end in `.exe`. */
 export function programName(target: Target | undefined, platform: NodeJS.Platform = process.platform): string {
   if (target === undefined) return platform === 'win32' ? 'vault.exe' : 'vault';
   const name = `vault-${nameOf(target)}`;

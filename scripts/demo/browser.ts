@@ -16,7 +16,7 @@ const LOOK_MS = 1_500;
 const NO_BROWSER = `there is no Chromium or Chrome where this looks for one.
 Install one, or say where it is:  CHROMIUM=/path/to/chrome npm run demo -- --browser`;
 
-/** Shows a scene: what happens, and a picture of it, or time to look. */
+/** Shows a scene: its words, and a picture of it, or time to look. */
 type Show = (page: Page, name: string, words: string) => Promise<void>;
 
 /**
@@ -145,12 +145,12 @@ async function signIn(page: Page): Promise<void> {
   await seen(page, 'home');
 }
 
-/** Waits until the element can be seen; what is behind the id goes on as a selector. */
+/** Waits until the element can be seen; the text behind the id continues the selector. */
 async function seen(page: Page, id: string): Promise<void> {
   await page.waitForSelector(`#${id}`, { visible: true });
 }
 
-/** A locator tries again where a list is drawn anew between the look and the click. */
+/** A locator tries again where a list is redrawn between the look and the click. */
 async function press(page: Page, id: string): Promise<void> {
   await page.locator(`#${id}`).click();
 }

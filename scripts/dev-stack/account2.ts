@@ -87,7 +87,7 @@ export async function signUntil(
   return { ...operation, signature: encodeSignature(signer, signer.sign(digest), validUntil) };
 }
 
-/** An operation's signature: the key's index, the end, and what the key signed. */
+/** An operation's signature: the key's index, the end, and the key's own signature. */
 export function encodeSignature({ index }: Pick<Signer, 'index'>, assertion: Hex.Hex, validUntil: number): Hex.Hex {
   return Hex.concat(Hex.fromNumber(index, { size: 1 }), Hex.fromNumber(validUntil, { size: 6 }), assertion);
 }

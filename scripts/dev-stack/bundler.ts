@@ -20,7 +20,7 @@ export interface BundlerOptions {
   readonly logFile?: string;
   /** 0.7 and 0.8 when absent. */
   readonly entryPoints?: readonly EntryPointVersion[];
-  /** The tip that it asks for, in gwei; what the node suggests when absent, on a local chain 1. */
+  /** The tip that it asks for, in gwei. If absent, the node's suggestion; on a local chain 1. */
   readonly tipGwei?: string;
   /** The least price that it takes, in gwei; only at `/v2/rpc`. */
   readonly floorGwei?: { readonly maxFee: string; readonly tip: string };

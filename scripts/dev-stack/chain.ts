@@ -31,7 +31,7 @@ export interface ChainOptions {
 const BASE_SEPOLIA = 84532;
 /** Each block's state is a file of its own: a chain that mines for a day would fill the disk (18 GB after 20 minutes). */
 const STATES_ON_DISK_MAX = 200;
-/** So long may writing the state file take. */
+/** The time that writing the state file may take. */
 const STOP_TIMEOUT_MS = 5_000;
 
 /**

@@ -29,9 +29,9 @@ export interface DevStack {
 const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, sms: 1026, inbox: 8025 };
 
 /**
- * Starts a chain with everything a passkey's account needs, and what catches mails and SMS; the chain goes on where it was in
- * `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted, ends what it
- * started and rejects.
+ * Starts a chain with everything a passkey's account needs, and the catchers of mails and SMS. The chain goes on where
+ * it was in `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted,
+ * ends what it started and rejects.
  */
 export async function startDevStack(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<DevStack> {
   const parts: Part[] = [];

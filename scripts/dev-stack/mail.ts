@@ -62,7 +62,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}): Promis
       });
     },
   });
-  // A client that hangs up in the middle of a mail is what some tests do, and no failure of the catcher.
+  // Some tests hang up in the middle of a mail, which is not a failure of the catcher.
   server.on('error', () => {});
   const listener = server.listen(options.port ?? 0, '127.0.0.1');
   await new Promise<void>((resolve, reject) => listener.once('listening', resolve).once('error', reject));

@@ -1,4 +1,4 @@
-// A user operation and what an account's EntryPoint and key have to do with it.
+// A user operation, with the parts of an account's EntryPoint and key that it needs.
 import { AbiParameters, type Address, Base64, Hex, Signature } from 'ox';
 import * as UserOperation from 'ox/erc4337/UserOperation';
 import type { AccountKind } from '../../lib/chain/account.ts';

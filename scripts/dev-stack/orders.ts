@@ -13,7 +13,7 @@ const TEA = {
 const LABEL = 'Two teas';
 const TOTAL = { currency: 'USD', value: '1.25', label: LABEL } as const;
 
-/** So many orders are kept; the oldest that nobody paid goes first. */
+/** How many orders are kept; the oldest unpaid one goes first. */
 const ORDERS_MAX = 1_000;
 
 /** The order that the page shows, and passes to `vault.pay`. */
@@ -80,9 +80,9 @@ export function openOrders(origin: string, vaultUrl: string): Orders {
     const asked = { origin, id, ...TEA };
     const { explorer } = await vault.call('GET /pay/config');
     const verdict = await vault.verifyPayment(hints, asked);
-    // Nothing is awaited from here on: only one of two receipts that are checked at once counts.
+    // There is no `await` from here on: only one of two receipts that are checked at once counts.
     if (verdict.status !== 'paid') return verdict;
-    // A payment pays one order, and an order is paid once: who pays it from a second account gets that money back.
+    // A payment pays one order, and an order is paid once: a second account that pays it gets its money back.
     if ((payments.get(verdict.userOpHash) ?? id) !== id) return { status: 'unpaid', reason: 'payment_used' };
     if (order.paid && order.paid.userOpHash !== verdict.userOpHash) return { status: 'unpaid', reason: 'order_paid' };
     payments.set(verdict.userOpHash, id);

@@ -140,7 +140,7 @@ function dataWith(signature: Signature.Signature): Hex.Hex {
 }
 
 const ALWAYS = { validAfter: 0, validUntil: 0 };
-/** As long as a real one, and as dear to verify. */
+/** A placeholder as long as a real signature, and as dear to verify. */
 const NO_SIGNATURE = Secp256k1.sign({ payload: '0x00', privateKey: devAccount('sponsor').privateKey });
 /** The EIP-712 type that OpenZeppelin's `PaymasterSigner` signs. */
 const REQUEST = [

@@ -6,8 +6,8 @@ const STRIDE = 97;
 let last = (process.pid * STRIDE) % COUNT;
 
 /**
- * A port nobody listens on, which no outgoing connection takes until something is started there; throws when the
- * wanted one is taken, since whatever has it would be mistaken for what is started there.
+ * A port nobody listens on, which no outgoing connection takes until a server is started there. Throws if the wanted
+ * one is taken, since its server would be mistaken for the new one.
  */
 export function freePort(wanted = 0): number {
   if (wanted > 0) return tried(wanted);

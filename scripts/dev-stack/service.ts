@@ -16,7 +16,7 @@ export interface ServiceOptions {
   readonly isUp: (port: number) => Promise<boolean>;
   /** A free one when absent; a wanted one that is taken is refused. */
   readonly port?: number | undefined;
-  /** Nothing when absent, so that no variable of this shell leads it elsewhere. */
+  /** Empty if absent, so that no variable of this shell leads it elsewhere. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** The file of its output, which is dropped if absent. */

@@ -64,8 +64,7 @@ export async function openAccount(
 }
 
 /**
- * Builds an operation, has it sponsored, signs it, sends it and waits: what the wallet of an account without ether
- * does.
+ * Builds an operation, has it sponsored, signs it, sends it and waits, as the wallet of an account without ether does.
  */
 export async function runSponsored(
   node: ChainRpc,

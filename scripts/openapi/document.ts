@@ -17,7 +17,7 @@ export interface OpenApi extends Json {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> } & Json;
 }
 
-/** The operations that programs call. Pages, their files and what is refused whatever it is asked are none. */
+/** The operations that programs call: without pages, their files, and paths that are always refused. */
 export const OPERATIONS: readonly Route[] = ROUTES.filter(
   (route: Route) => familyOf(route) !== 'Pages and files' && Object.keys(route.answers).length > 0,
 );
@@ -179,8 +179,7 @@ function eitherOf(answer: Json, error: Json): Json {
 
 function everywhere(): Json {
   const { content } = errorResponse(['bad_request', ...EVERYWHERE]);
-  const description =
-    'Errors that any request may get: an unreadable Host, an unknown path or method, an internal fault';
+  const description = 'Errors of any request: an unreadable Host, an unknown path or method, an internal fault';
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     Allow: { $ref: '#/components/headers/Allow' },
@@ -242,7 +241,7 @@ const SECURITY_SCHEMES = {
   doctor: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token that `vault doctor` derives from VAULT_SECRET, valid for a minute',
+    description: 'Derived from VAULT_SECRET by `vault doctor`, for a minute',
   },
 };
 

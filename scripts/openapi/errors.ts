@@ -1,4 +1,4 @@
-// Which errors an operation can answer: what its row names, and what its kind brings with it.
+// The errors that an operation can answer: those of its row, and those of its kind.
 import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import { isAdminPath } from '../../routes/http/admin.ts';
 import type { Route } from '../../routes/http/route.ts';
@@ -61,7 +61,7 @@ export function sharedResponses(routes: readonly Route[]): Readonly<Record<strin
 export function errorResponse(given: readonly ErrorCode[]): Json {
   const words = [...new Set(given)];
   const status = ERRORS[words[0] ?? 'bad_request'].status;
-  // Not beside the reference: generators of clients drop what stands there.
+  // In an `allOf`, not beside the reference: generators of clients drop members there.
   const own = { type: 'object', properties: { error: wordSchema(words) } };
   const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, own] };
   return {

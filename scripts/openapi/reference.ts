@@ -1,4 +1,4 @@
-// The generated parts of docs/http.md: of each section its operations, with what they take and answer, and examples.
+// The generated parts of docs/http.md: of each section its operations, with their inputs, answers and examples.
 import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import { isAdminPath } from '../../routes/http/admin.ts';
 import type { Answer } from '../../routes/http/describe.ts';
@@ -134,7 +134,7 @@ function cut(text: string): string {
   return lines.length <= EXAMPLE_LINES_MAX ? text : [...lines.slice(0, EXAMPLE_LINES_MAX - 1), '  …'].join('\n');
 }
 
-/** JSON in few lines: what fits into one stands in one. */
+/** JSON in few lines: a value that fits into one line stands in one. */
 function jsonText(value: unknown, indent = ''): string {
   const line = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH - 20) return line;

@@ -9,7 +9,7 @@ const ANSWERS = join(import.meta.dir, '../../routes/answers');
 /** A JSON Schema, or any other object of the document. */
 export type Json = { readonly [name: string]: unknown };
 
-/** The schemas that have names, and what turns any schema into JSON Schema that refers to them. */
+/** The named schemas, and the conversion of any schema into JSON Schema that refers to them. */
 export interface Schemas {
   readonly components: Readonly<Record<string, Json>>;
   /** The schema of a client's request. */

@@ -51,7 +51,7 @@ function readPe(bytes: Buffer): Image {
 const END = Buffer.from('\n---- Bun! ----\n');
 const TABLE_BYTES = 32;
 
-/** The SHA-256 of what is embedded in a program: all that is not Bun, nor Bun's table of where it is. */
+/** The SHA-256 of the files embedded in a program: all that is not Bun, nor Bun's table of where they are. */
 export function embeddedSha256(program: Buffer): string {
   const end = program.lastIndexOf(END);
   const table = end - TABLE_BYTES;

@@ -12,7 +12,7 @@ export interface Released extends Checked {
   readonly runtime: Runtime;
 }
 
-/** The notes of a release: what changed, the programs with their sizes, and what they are made of. */
+/** The notes of a release: its changes, the programs with their sizes, and their components. */
 export function notes(of: {
   readonly commit: Commit;
   readonly changes: string;

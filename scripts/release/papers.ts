@@ -10,7 +10,7 @@ import { BUN_VERSION } from './runtimes.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** A CycloneDX 1.6 bill of materials of what is in the programs. The same sources make the same bytes. */
+/** A CycloneDX 1.6 bill of materials of the programs. The same sources make the same bytes. */
 export function billOfMaterials(components: readonly Component[], { commit, date }: Commit): string {
   const bun = `pkg:npm/bun@${BUN_VERSION}`;
   const vault = `vault@${VERSION}`;

@@ -1,4 +1,4 @@
-/** Runs a program to its end and resolves with what it printed. Throws with what it complained about. */
+/** Runs a program to its end and resolves with its output. Throws with that of a failure. */
 export async function run(
   command: readonly string[],
   { cwd, env = {} }: { cwd: string; env?: Readonly<Record<string, string>> },

@@ -10,7 +10,7 @@ export function changedFiles(root: string): readonly string[] {
   return [...git(root, 'diff', '--name-only', base), ...git(root, 'ls-files', '--others', '--exclude-standard')];
 }
 
-/** The test files among `tests` that are changed, or that load what is changed, by whatever way. */
+/** The test files among `tests` that are changed, or that load a changed file, directly or not. */
 export function testsOf(root: string, changed: readonly string[], tests: readonly string[]): readonly string[] {
   const importers = new Map<string, string[]>();
   for (const file of git(root, 'ls-files', '--cached', '--others', '--exclude-standard', '*.ts'))

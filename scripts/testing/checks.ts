@@ -22,7 +22,7 @@ const CHECKS: readonly (readonly [string, () => Promise<boolean>])[] = [
   ['lock files name no registry', () => Promise.all(LOCKS.map(namesNoRegistry)).then((all) => all.every(Boolean))],
 ];
 
-/** The product's own, that of what checks and tests run, and that of what the benches compare it with. */
+/** The lock files of the product, of the checks and tests, and of the rivals in the benches. */
 const LOCKS = ['bun.lock', 'tests/tools/bun.lock', 'tests/bench/rivals/bun.lock'];
 
 /** Runs what is checked without running the vault: formatting, lint, types, the lock file. Builds `dist/`'s package. */

@@ -1,8 +1,11 @@
 /** A crash costs all of a process once more. */
 const FILES_MAX = 16;
-/** Two cost little more than one: what they load, and what the runtime compiles, is the larger part of most. */
+/** Two files cost little more than one: loading and compiling take most of the time of most files. */
 const FILES_MIN = 2;
-/** Of the files left, for each job: the last processes are small, so that no core is idle at the end of a run. */
+/**
+ * The share of the remaining files for each job: the last processes are small, so that no core is idle at the end of a
+ * run.
+ */
 const SHARES_OF_REST = 2;
 
 /**

@@ -6,14 +6,14 @@ import { type Counts, NONE, type Reported, readReport } from './counts.ts';
 export interface FileResult {
   readonly file: string;
   readonly counts: Counts;
-  /** Everything it printed; of one among others, what they printed on the standard output is there too. */
+  /** Everything it printed; for one file among others, it includes the standard output of all. */
   readonly output: string;
   readonly wallSeconds: number;
   /** The processor time of its process, and of those it started and waited for; shared out among its files. */
   readonly processorSeconds: number;
 }
 
-/** Where and with what test files run; `folder` takes their reports. */
+/** The folder and environment in which test files run; `folder` takes their reports. */
 export interface TestPlace {
   readonly root: string;
   readonly folder: string;
@@ -39,7 +39,7 @@ export async function runTestFiles(files: readonly string[], place: TestPlace): 
   }
   const missing = files.findIndex((file) => !isThere(run.reports.get(file)));
   if ((run.ok && missing < 0) || results.some(({ counts }) => counts.failed > 0)) return results;
-  // Each passes by itself: one of them fails for what another left behind.
+  // Each passes by itself: one of them fails because of another's leftovers.
   return results.map((result, at) => (at === Math.max(missing, 0) ? spoilt(result, run.output) : result));
 }
 

@@ -31,7 +31,7 @@ export interface TestOptions {
   readonly areas: readonly string[];
   readonly isStatic: boolean;
   readonly isLong: boolean;
-  /** Of a run without an area. */
+  /** The tier of a run without an area. */
   readonly tier: Tier;
   /** How often the tests run, each time with the next seed; undefined: once. */
   readonly again: number | undefined;

@@ -1,4 +1,4 @@
-// The inbox: what the vault sent, newest first, and the code of each to copy by one press.
+// The inbox: the messages of the vault, newest first, and the code of each to copy by one press.
 import { element, toggle, write } from '../../../assets/wallet/view.ts';
 import type { InboxMessage } from '../inbox.ts';
 
@@ -98,7 +98,7 @@ function show(chosen: 'html' | 'text'): void {
   fit();
 }
 
-/** As high as the mail is. */
+/** Makes the frame as high as the mail. */
 function fit(): void {
   const frame = element<HTMLIFrameElement>('frame');
   const page = frame.contentDocument?.documentElement;
@@ -136,7 +136,7 @@ async function look(): Promise<void> {
   if (newest && !isFirst) write('status', `New ${newest.kind === 'sms' ? 'SMS' : 'mail'} to ${newest.to.join(', ')}`);
 }
 
-/** Keys of the list only, where the focus is in it: a person who types elsewhere is not disturbed. */
+/** Handles keys only where the list has the focus: a person who types elsewhere is not disturbed. */
 function onKey(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const links = [...element('list').querySelectorAll('a')];

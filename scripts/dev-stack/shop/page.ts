@@ -12,7 +12,7 @@ import { paymentWords, refusalWords } from './words.ts';
 const LOOK_MS = 1_500;
 /** Words after which an order's id is used up, and nothing was paid for it. */
 const USED = ['voided', 'reverted', 'spent', 'no_transfer', 'order_paid'];
-/** So long the page only waits; then it also offers a way back. */
+/** How long the page only waits; then it also offers a way back. */
 const PATIENCE_MS = 15_000;
 
 const vault = await loadClient();
@@ -77,7 +77,7 @@ function signOut(client: VaultClient): void {
   askWho(client, (person) => arrive(client, person));
 }
 
-/** Nothing is waited for between the press and `pay`: browsers open windows for presses alone. */
+/** There is no wait between the press and `pay`: browsers open windows only for presses. */
 async function pay(client: VaultClient, person: Person): Promise<void> {
   // After a reload the client knows nobody; the shop does.
   const { did: _, ...payer } = person;
