@@ -238,11 +238,7 @@ const SECURITY_SCHEMES = {
   streamTokenInQuery: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, as browsers send it' },
   metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN; peers of METRICS_ALLOW need none' },
   accessToken: { type: 'http', scheme: 'bearer', description: 'The access token of `POST /token`' },
-  doctor: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'Derived from VAULT_SECRET by `vault doctor`, for a minute',
-  },
+  doctor: { type: 'http', scheme: 'bearer', description: 'Derived from VAULT_SECRET, for a minute' },
 };
 
 const SECURITY: Readonly<Record<Security, readonly Json[]>> = {
