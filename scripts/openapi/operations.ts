@@ -148,7 +148,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /.well-known/openid-configuration': ['getOpenIdConfiguration', 'It lists everything that is supported.'],
   'GET /.well-known/oauth-authorization-server': [
     'getServerMetadata',
-    'For clients of OAuth 2.0 (RFC 8414), such as those of MCP: the same, less what is OpenID’s alone.',
+    'For clients of OAuth 2.0 (RFC 8414), such as those of MCP: the same, without the members of OpenID alone.',
   ],
   'GET /.well-known/did.json': ['getDidDocument', 'The document of the did:web that signs attestations and tokens.'],
   'GET /.well-known/payment-method-manifest': ['findPaymentMethod', 'A payment method identifier, too.'],
