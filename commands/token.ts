@@ -119,7 +119,7 @@ async function inspect(given: Arguments): Promise<number> {
 async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
   if (parseCid(named) === undefined)
-    throw new UsageError('CID is the one that vault token inspect prints, such as zdpu….');
+    throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
   const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named)).catch((error) => {
     if (error instanceof VaultError && error.details.hint) throw new Error(error.details.hint);
     throw error;
