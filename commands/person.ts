@@ -30,7 +30,7 @@ export const personExportCommand: Command = {
   usesSettings: true,
   settings: DATABASE_SETTINGS,
   examples: ['vault person export alice@example.com --config /etc/vault/vault.env > alice.json'],
-  notes: ['Secrets that still work are left out. docs/privacy.md says what each table is.'],
+  notes: ['Secrets that still work are left out. docs/privacy.md explains each table.'],
   run: personExport,
 };
 
@@ -50,7 +50,7 @@ export const personEraseCommand: Command = {
   settings: DATABASE_SETTINGS,
   examples: ['vault person erase alice@example.com --dry-run --config /etc/vault/vault.env'],
   notes: [
-    'It may be run again at any time: what is gone stays gone. docs/privacy.md says what stays, and why.',
+    'It may be run again at any time: erased data stays erased. docs/privacy.md says which data stays, and why.',
     'DATA_DIR/erasures lists who was erased, as digests: vault restore applies it. Keep it with the backups.',
   ],
   run: personErase,

@@ -18,7 +18,7 @@ export const landingRoutes = [
     summary: 'The service and its links; without `text/html` in `Accept` as JSON',
     isPage: true,
     answers: {
-      200: { media: HTML, otherMedia: 'application/json', about: 'The page, or what it says' },
+      200: { media: HTML, otherMedia: 'application/json', about: 'The page, or its content' },
       304: { media: null, about: 'The page that `If-None-Match` names' },
     },
     async handler({ ctx, app, request }) {
@@ -34,7 +34,7 @@ export const landingRoutes = [
   file('/landing/landing.css', { type: 'text/css; charset=utf-8', headers: OWN }),
   file('/favicon.ico', {
     type: 'image/x-icon',
-    summary: 'The icon, for what asks without reading a page',
+    summary: 'The icon, for programs that ask without reading a page',
     headers: { 'cache-control': 'public, max-age=86400' },
   }),
   get('/robots.txt', {

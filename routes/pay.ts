@@ -139,7 +139,7 @@ export const payRoutes = [
   }),
 
   get('/pay/token', {
-    summary: 'A token, as its contract says, and what an account has of it',
+    summary: "A token, as its contract says, and an account's balance of it",
     answers: { 200: Token },
     errors: ['rpc_error'],
     example: { token: 'native' },

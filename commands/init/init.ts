@@ -40,7 +40,7 @@ export const initCommand: Command = {
   ],
   notes: [
     'The file is that of --config, or vault.env in this directory.',
-    'Settings that are given, as flags or in the environment, are not asked for. A file that is there is read first: its settings are what is offered.',
+    'Settings that are given, as flags or in the environment, are not asked for. A file that is there is read first: its settings are offered as answers.',
     'Without a terminal each line of standard input is an answer, and an empty one takes the default. Ctrl+C writes nothing.',
   ],
   exitCodes:
@@ -82,7 +82,7 @@ function introduction(path: string, isThere: boolean): string {
     isThere
       ? `${shown(path)} is there: its settings are offered.`
       : `This writes ${shown(path)}, the settings of a vault.`,
-    'Enter takes what is in brackets, - leaves a setting unset. Ctrl+C ends this, and writes nothing.',
+    'Enter takes the answer in brackets, - leaves a setting unset. Ctrl+C ends this, and writes nothing.',
   ];
   return lines.flatMap((line) => wrap(line, widthOf(process.stderr))).join('\n');
 }

@@ -39,7 +39,7 @@ export const Refusals = v.object({
         count: Count,
       }),
     ),
-    'By word and route, the most frequent first; nothing names who asked',
+    'By word and route, the most frequent first, without the callers',
   ),
 });
 
@@ -217,7 +217,7 @@ export const MessagePreview = v.object({
   mail: v.object({ subject: v.string(), text: v.string(), html: v.string() }),
   sms: about(
     v.nullable(v.object({ text: v.string(), alphabet: v.picklist(['GSM', 'UCS-2']), units: Count, segments: Count })),
-    'Null for what is not sent by SMS, or where the provider writes its own text',
+    'Null for messages not sent by SMS, or where the provider writes its own text',
   ),
 });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { about, Count, Time } from './common.ts';
 
-const name = about(v.string(), 'In each event of what the operator does');
+const name = about(v.string(), "In each event of the operator's actions");
 
 /** The holder of the token or secret that a request carries. */
 export const WhoCalls = v.object({

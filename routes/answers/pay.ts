@@ -63,7 +63,7 @@ export const PaymentOutcome = v.object({
         txHash: Hash,
         block: Count,
         success: v.boolean(),
-        moved: about(v.nullable(v.boolean()), 'It moved exactly what was asked about; null where it cannot be told'),
+        moved: about(v.nullable(v.boolean()), 'It moved exactly the sum in question; null where that is unknown'),
         final: v.boolean(),
       }),
     ),

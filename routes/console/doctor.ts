@@ -10,7 +10,7 @@ export const doctorRoutes = [
   requireOperator(
     'viewer',
     get('/v1/console/doctor', {
-      summary: 'Check every dependency, at most every 15 seconds, and say what to do',
+      summary: 'Check every dependency, at most every 15 seconds, with remedies',
       answers: { 200: DoctorChecks },
       async handler({ ctx }) {
         return json(await ctx.doctor.report(ctx));
@@ -21,7 +21,7 @@ export const doctorRoutes = [
   requireOperator(
     'operator',
     post('/v1/console/doctor/send', {
-      summary: 'Send a test mail or SMS through the provider in force, and say what became of it',
+      summary: 'Send a test mail or SMS through the provider in force, and report the outcome',
       answers: { 200: TestMessage },
       example: { to: 'ada@example.com' },
       fields: { to: required(textField('to')) },

@@ -65,7 +65,7 @@ export const personRoutes = [
   requireOperator(
     'operator',
     post('/v1/console/person/erase', {
-      summary: 'Erase a person, or say what that would do',
+      summary: 'Erase a person, or report the effect in advance',
       answers: { 200: PersonErased },
       errors: ['identifier_busy', 'not_found'],
       example: { identifier: 'ada@example.com' },

@@ -89,7 +89,7 @@ function wordSchema(words: readonly ErrorCode[]): Json {
 /** Errors whose text is a sentence. */
 const SENTENCES: { readonly [Word in ErrorCode]?: { readonly about: string; readonly pattern: string } } = {
   bad_request: {
-    about: 'A sentence that names what is wrong',
+    about: 'A sentence that names the fault',
     pattern: '^(?:Missing|Invalid|Duplicate|Expected|Unsupported|USDC) .+',
   },
   unsupported_media_type: {

@@ -124,10 +124,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'Chain, contracts and bounds of fees, for software that builds user operations as the pages do.',
   ],
   'GET /pay/token': ['getToken', 'The symbol of a token that is not listed is its own claim.'],
-  'GET /pay/fees': ['getFees', 'Enough for six full blocks, or what the bundler asks where that is more.'],
+  'GET /pay/fees': ['getFees', 'Enough for six full blocks, or the bundler's price where that is more.'],
   'GET /pay/outcome': [
     'getPaymentOutcome',
-    'By the evidence of blocks alone: whether the nonce is spent, by which operation, and whether that moved what was asked for. Ask again from `next`.',
+    'By the evidence of blocks alone: whether the nonce is spent, by which operation, and whether that moved the sum asked for. Ask again from `next`.',
   ],
   'GET /pay/verify': [
     'verifyPayment',
@@ -159,7 +159,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /healthz': ['isAlive', 'For the supervisor of the process. Asks nothing else.'],
   'GET /readyz': ['isReady', 'For a load balancer. 503 while the database is away or the vault stops.'],
   'GET /v1/console/settings': ['listSettings', 'Each with its default. Of a URL that may hold a key only the origin.'],
-  'GET /v1/console/refusals': ['listRefusals', 'Each with the meaning of its word. Nothing in it names who asked.'],
+  'GET /v1/console/refusals': ['listRefusals', 'Each with the meaning of its word, without the callers.'],
   'GET /v1/console/keys': ['listKeys', 'No private key, and no token: a token is named by its CID.'],
   'POST /v1/console/token': [
     'issueStreamToken',
@@ -174,11 +174,11 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /v1/console/operators': ['addOperator', 'The answer holds the token, which is shown this once.'],
   'POST /v1/console/operators/revoke': ['revokeOperator', 'Those of one name, or with `all` those of everybody.'],
   'GET /v1/console/registrations': ['listRegistrations', ONE_PAGE],
-  'GET /v1/console/registrations/detail': ['getRegistration', 'With what was done for it, and why it failed.'],
+  'GET /v1/console/registrations/detail': ['getRegistration', 'With its call, session, codes and state on the chain, and why it failed.'],
   'GET /v1/console/registrations/export': ['exportRegistrations', 'The same filters as the list.'],
   'POST /v1/console/registrations/undo': [
     'undoRegistration',
-    'It loses identifier and credential, and what it had displaced has them again. The chain keeps the DID.',
+    'It loses identifier and credential, and the registration that it had displaced has them again. The chain keeps the DID.',
   ],
   'GET /v1/console/sessions': ['listSessions', ONE_PAGE],
   'GET /v1/console/sessions/export': ['exportSessions', 'The same filters as the list.'],
@@ -195,7 +195,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'listRecoveries',
     'The newest first, at most 100; with `open=true` those that are open.',
   ],
-  'POST /v1/console/recoveries/cancel': ['cancelRecoveriesOf', 'The guardian withdraws what is open of the account.'],
+  'POST /v1/console/recoveries/cancel': ['cancelRecoveriesOf', 'The guardian withdraws the open recovery of the account.'],
   'GET /v1/console/limits': ['listLimits', 'The 100 fullest buckets of each kind, or the bucket of `key`.'],
   'POST /v1/console/limits/clear': ['clearLimit', 'Nothing else changes: codes and sessions stay valid.'],
   'GET /v1/console/invites': ['listInvites', ONE_PAGE],
@@ -206,7 +206,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /v1/console/messages': ['previewMessage', 'Nothing is sent.'],
   'GET /v1/console/doctor': [
     'runDoctor',
-    'Each check says what it found and what to do. An answer of the last 15 seconds is given again.',
+    'Each check has its finding and its remedy. An answer of the last 15 seconds is given again.',
   ],
   'POST /v1/console/doctor/send': ['sendTestMessage', 'To an address or number of your own.'],
   'GET /v1/console/events': [

@@ -23,7 +23,7 @@ export function personPart(api: Api, whom: Whom, onErased: (said: Node) => void 
     make(
       'p',
       { class: 'note' },
-      'Check first that who asks is the person: have them prove the address or the passkey.',
+      'Check first that the request is by the person: have them prove the address or the passkey.',
     ),
     make('div', { class: 'toolbar' }, keep, erase),
     said,

@@ -16,7 +16,7 @@ export function undoPart(api: Api, { id, status }: Registration, onUndone: (said
   button.addEventListener('click', async () => {
     const isSure = await confirmed({
       title: `Undo registration ${id}?`,
-      text: 'It fails, and who held the identifier before holds it again. This cannot be undone.',
+      text: 'It fails, and the former holder has the identifier again. This cannot be undone.',
       action: 'Undo the registration',
     });
     if (isSure) await answerInto(said, () => undo(api, id, onUndone));
