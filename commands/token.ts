@@ -118,8 +118,7 @@ async function inspect(given: Arguments): Promise<number> {
 /** Revokes a token, or a delegation and everything based on it; a running vault refuses it from the next request on. */
 async function revoke(given: Arguments): Promise<number> {
   const named = needOption(given, 'CID');
-  if (parseCid(named) === undefined)
-    throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
+  if (parseCid(named) === undefined) throw new UsageError('CID is what vault token inspect prints, such as zdpu….');
   const { cid, isNew } = await onStore(given, (vault) => revokeToken(vault, named)).catch((error) => {
     if (error instanceof VaultError && error.details.hint) throw new Error(error.details.hint);
     throw error;

@@ -1304,7 +1304,7 @@ export interface Operations {
   'GET /pay/payment-method.json': { input: Readonly<Record<never, never>>; answer: PaymentMethod };
   /** The configuration of the payment pages. */
   'GET /pay/config': { input: { readonly app?: string | undefined }; answer: PayConfig };
-  /** A token, as its contract says, and what an account has of it. */
+  /** A token, as its contract says, and an account's balance of it. */
   'GET /pay/token': { input: { readonly token: string; readonly account?: string | undefined }; answer: Token };
   /** Fees to offer for a user operation. */
   'GET /pay/fees': { input: Readonly<Record<never, never>>; answer: Fees };
@@ -1459,7 +1459,7 @@ export interface Operations {
     };
     answer: PersonExported;
   };
-  /** Erase a person, or say what that would do. */
+  /** Erase a person, or report the effect in advance. */
   'POST /v1/console/person/erase': {
     input: {
       readonly identifier?: string | undefined;
@@ -1599,9 +1599,9 @@ export interface Operations {
     };
     answer: MessagePreview;
   };
-  /** Check every dependency, at most every 15 seconds, and say what to do. */
+  /** Check every dependency, at most every 15 seconds, with remedies. */
   'GET /v1/console/doctor': { input: Readonly<Record<never, never>>; answer: DoctorChecks };
-  /** Send a test mail or SMS through the provider in force, and say what became of it. */
+  /** Send a test mail or SMS through the provider in force, and report the outcome. */
   'POST /v1/console/doctor/send': { input: { readonly to: string }; answer: TestMessage };
   /** Webhooks, the newest first. */
   'GET /v1/console/webhooks': {

@@ -124,7 +124,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'Chain, contracts and bounds of fees, for software that builds user operations as the pages do.',
   ],
   'GET /pay/token': ['getToken', 'The symbol of a token that is not listed is its own claim.'],
-  'GET /pay/fees': ['getFees', 'Enough for six full blocks, or the bundler's price where that is more.'],
+  'GET /pay/fees': ['getFees', 'Enough for six full blocks, or the price of the bundler where that is more.'],
   'GET /pay/outcome': [
     'getPaymentOutcome',
     'By the evidence of blocks alone: whether the nonce is spent, by which operation, and whether that moved the sum asked for. Ask again from `next`.',
@@ -174,7 +174,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'POST /v1/console/operators': ['addOperator', 'The answer holds the token, which is shown this once.'],
   'POST /v1/console/operators/revoke': ['revokeOperator', 'Those of one name, or with `all` those of everybody.'],
   'GET /v1/console/registrations': ['listRegistrations', ONE_PAGE],
-  'GET /v1/console/registrations/detail': ['getRegistration', 'With its call, session, codes and state on the chain, and why it failed.'],
+  'GET /v1/console/registrations/detail': [
+    'getRegistration',
+    'With its call, session, codes and state on the chain, and why it failed.',
+  ],
   'GET /v1/console/registrations/export': ['exportRegistrations', 'The same filters as the list.'],
   'POST /v1/console/registrations/undo': [
     'undoRegistration',
@@ -195,7 +198,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'listRecoveries',
     'The newest first, at most 100; with `open=true` those that are open.',
   ],
-  'POST /v1/console/recoveries/cancel': ['cancelRecoveriesOf', 'The guardian withdraws the open recovery of the account.'],
+  'POST /v1/console/recoveries/cancel': [
+    'cancelRecoveriesOf',
+    'The guardian withdraws the open recovery of the account.',
+  ],
   'GET /v1/console/limits': ['listLimits', 'The 100 fullest buckets of each kind, or the bucket of `key`.'],
   'POST /v1/console/limits/clear': ['clearLimit', 'Nothing else changes: codes and sessions stay valid.'],
   'GET /v1/console/invites': ['listInvites', ONE_PAGE],
