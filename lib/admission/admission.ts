@@ -10,7 +10,7 @@ import { type AdmissionTerms, selectMayRegister } from './store.ts';
 // For the batches that write sessions and registrations.
 export { type AdmissionTerms, admissionArgs, MAY_REGISTER, spendInvite } from './store.ts';
 
-/** What decides who may register, besides the database. */
+/** The inputs of admission besides the database: settings, keys and the refused domains. */
 export type AdmissionContext = Pick<Platform, 'config' | 'keys'> & { readonly refusedDomains: RefusedDomains };
 
 /** A person who wants to register. */
@@ -20,7 +20,7 @@ export interface Applicant {
   readonly invite?: string | undefined;
 }
 
-/** What the applicant's identifier needs if it is new here; null where anybody may register it. */
+/** The admission terms for an identifier that is new here; null where anybody may register it. */
 export function admissionOf(
   { config, keys, refusedDomains }: AdmissionContext,
   { identifier, invite }: Applicant,
@@ -36,8 +36,8 @@ export function admissionOf(
 }
 
 /**
- * Refuses to send a code to an identifier that could not be registered: it says no more of who is registered than the
- * check of sessions. Throws 403 `registration_closed`, `invite_required`, `invite_invalid`, `mail_domain_refused`.
+ * Refuses to send a code to an identifier that could not be registered. It reveals no more about registrations than the
+ * check of sessions does. Throws 403 `registration_closed`, `invite_required`, `invite_invalid`, `mail_domain_refused`.
  */
 export async function demandAdmission(ctx: AskingContext, applicant: AppApplicant): Promise<void> {
   const admission = admissionOf(ctx, applicant);
@@ -58,7 +58,9 @@ export async function isAdmitted(ctx: AskingContext, applicant: AppApplicant): P
   return row?.['may_register'] === 1;
 }
 
-/** The stored digest of an invite's token: half of SHA-256 under a label. Nobody can try its 128 random bits. */
+/**
+ * The stored digest of an invite's token: half of SHA-256 under a label. The token's 128 random bits cannot be guessed.
+ */
 export function inviteDigest(token: string): string {
   return toHex(sha256Digest(utf8(`vault/invite/v1\0${token}`))).slice(0, 32);
 }
@@ -75,7 +77,7 @@ export function isRefusedDomain(
   return !isAllowed || refused.has(domain);
 }
 
-/** `*.example.com` is what is below it, `example.com` the domain alone. */
+/** `*.example.com` matches the subdomains, `example.com` the domain alone. */
 function isWithin(domain: string, allowed: string): boolean {
   return allowed.startsWith('*.') ? domain.endsWith(allowed.slice(1)) : domain === allowed;
 }

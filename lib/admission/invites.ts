@@ -17,7 +17,7 @@ import {
   toInvite,
 } from './store.ts';
 
-/** How many people one invite may let in, how long it may live, and how long it lives if nobody says. */
+/** The most uses of one invite, its longest lifetime, and its default lifetime. */
 export const INVITE_USES_MAX = 10_000;
 export const INVITE_DAYS_MAX = 365;
 export const INVITE_DAYS = 7;
@@ -40,7 +40,7 @@ export interface InviteView {
   readonly expires_at: string;
 }
 
-/** What is invited. */
+/** The options of a new invite. */
 export interface InviteRequest {
   readonly uses?: number | undefined;
   readonly expiresInSeconds?: number | undefined;
@@ -89,7 +89,10 @@ export async function listInvites(
   return rows.map((row) => viewOf(toInvite(row), clock.now()));
 }
 
-/** Ends an invite. Who was registered by it stays. Throws 404 `not_found` unless one with this id has not ended. */
+/**
+ * Ends an invite. People who registered by it stay. Throws 404 `not_found` where the id is unknown or the invite has
+ * ended.
+ */
 export async function endInvite({ db, clock }: Ctx, id: number): Promise<InviteView> {
   const now = clock.now();
   const event = eventOf('invite.revoked', { app: DEFAULT_APP, at: now }, { invite: id });

@@ -3,9 +3,12 @@ import type { ErrorCode } from '../base/error.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
 import { argsIn, type Condition, numberOf, type Row, type Statement, textOf, type Value } from '../db/database.ts';
 
-/** What somebody new needs: an invite, or nothing that there is. Who is registered needs none. */
+/**
+ * The terms of a new person's admission: an invite, or a refusal that no invite can lift. Registered people need
+ * neither.
+ */
 export interface AdmissionTerms {
-  /** The error of who is refused. */
+  /** The error for a person who is refused. */
   readonly refusal: Extract<
     ErrorCode,
     'mail_domain_refused' | 'registration_closed' | 'invite_required' | 'invite_invalid'
@@ -55,8 +58,8 @@ export function selectMayRegister(admission: AdmissionTerms, { identifier, app, 
 }
 
 /**
- * Spends one use of the invite for the identifier, if the condition holds: none if it has used it before, or is
- * registered. Registrations alone spend: sessions are opened for addresses that nobody has proven.
+ * Spends one use of the invite for the identifier, if the condition holds. An identifier that has used it before, or is
+ * registered, spends none. Only registrations spend: sessions are opened for addresses that nobody has proven.
  */
 export function spendInvite(admission: AdmissionTerms, registering: Registering, { sql, args }: Condition): Statement {
   const text = `INSERT OR IGNORE INTO invite_uses (invite_id, holder, at)

@@ -43,7 +43,7 @@ export interface AliasOptions {
 export interface Aliases {
   /** Throws 502 `rpc_error` when neither index nor node can tell. */
   find(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;
-  /** As `find`, but waits `ALIAS_PATIENCE_MS` at most; what cannot be told then counts as no alias. */
+  /** As `find`, but waits `ALIAS_PATIENCE_MS` at most; an alias that is still unknown then counts as none. */
   findSoon(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;
   /**
    * For background work; `ledTo` is the DID hash here, `ANOTHER_DID` where the registry does not name it, '' for none.
@@ -52,7 +52,7 @@ export interface Aliases {
   findFinal(question: AliasQuestion): Promise<AliasAnswer & { readonly isFinal: boolean }>;
 }
 
-/** What is known of the node's answers; several `Aliases` may share it. */
+/** The node's recent answers and outage; several `Aliases` may share them. */
 export interface AliasFacts {
   readonly answers: Cache<string, { readonly ledTo: string; readonly until: number }>;
   /** Until then `findSoon` does without the node. */
@@ -170,7 +170,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof VaultError && error.code === 'rpc_error';
 }
 
-/** What the promise gives, if it does so within `ms`. */
+/** The promise's value; rejects as a timeout after `ms`. */
 async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {

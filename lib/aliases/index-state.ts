@@ -7,7 +7,7 @@ import { selectFollower } from './store.ts';
 /** The index answers by itself while the follower's last poll is younger than this. */
 export const INDEX_SILENT_MS = MINUTE_MS;
 
-/** What the index is worth now, from the row of `follower`. */
+/** The state of the index now, from the row of `follower`. */
 export interface IndexState {
   /** Its events are of the configured contracts. */
   readonly isOurs: boolean;
@@ -27,7 +27,7 @@ export function indexState(config: FollowedContracts, row: Row, now: number): In
   return { isOurs, isCurrent: lag === 0 && silentMs < INDEX_SILENT_MS, lag, silentMs };
 }
 
-/** Whether the index has all blocks now: what changes on the chain is read there. */
+/** Whether the index has all blocks now, so that changes on the chain are read from it. */
 export async function isFollowed({ config, db, clock }: Pick<Platform, 'config' | 'db' | 'clock'>): Promise<boolean> {
   const [row = {}] = await db.read(selectFollower());
   return indexState(config, row, clock.now()).isCurrent;

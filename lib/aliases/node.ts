@@ -9,7 +9,7 @@ export interface AliasQuestion {
   readonly didHash: string | null;
 }
 
-/** What `ledTo` is where an alias leads to a DID that the registry does not name. */
+/** The value of `ledTo` for an alias of a DID that the registry does not name. */
 export const ANOTHER_DID = 'another';
 
 /** Where the registry's alias leads: a DID's hash, `ANOTHER_DID`, or '' for none. */

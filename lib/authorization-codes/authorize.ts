@@ -26,8 +26,8 @@ export const AUTHORIZATION_CODE_KEPT_MS = 10 * MINUTE_MS;
 type Ctx = SignerContext & Pick<Platform, 'keys' | 'random'>;
 
 /**
- * What shows whose registration it is: an assertion of the passkey over this request and a nonce for it, with the
- * account that the passkey names, lower-case; or, right after a registration for this app, the attestation that the
+ * Evidence of whose registration it is. Either an assertion of the passkey over this request and a nonce for it, with
+ * the account that the passkey names, lower-case. Or, right after a registration for this app, the attestation that the
  * registration's own proof names.
  */
 export type CodeEvidence =
@@ -46,11 +46,11 @@ export interface AuthorizationRequest extends CodeRequest {
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
   readonly nonce: string | undefined;
-  /** Which address of each channel the person picked; null for none of it. What is not there is the oldest one. */
+  /** The address that the person picked of each channel; null for none. A missing channel means its oldest address. */
   readonly picked: Readonly<Partial<Record<ProvableChannel, string | null>>>;
   /** Seconds since the person was last asked, at most. */
   readonly maxAge: number | undefined;
-  /** Throws where no code is to be issued for who has signed, by this key. */
+  /** Throws where no code may be issued for this sign-in, signed by this key. */
   readonly admit: (signIn: SignIn, signer: string) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       throw error;
     },
   );
-  // An app would keep a person who never was, should the registration fail.
+  // If the registration failed, the app would keep a person who never existed.
   if (!isConfirmed) throw registrationPending();
   const key = counted?.key ?? signIn.key;
   await request.admit(signIn, key);
@@ -158,7 +158,7 @@ async function bySignature(
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
   const { credentialId, clientId: app, maxAge } = request;
-  // The attestation says when the code was typed; who asks for less than that has the passkey asked.
+  // The attestation dates from when the code was typed. A shorter `maxAge` needs the passkey.
   if (maxAge !== undefined && ctx.clock.now() > opened.verifiedAt + maxAge * 1000)
     throw new VaultError('attestation_expired');
   const shown = await findAttested(ctx, opened, { credentialId, app, place: ownPlace(ctx.config) });

@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toBase64url, utf8 } from '../base/bytes.ts';
 
-/** What a code is issued for: an app, where it goes, and the app's code challenge (RFC 7636). */
+/** The request that a code is issued for: an app, its redirect URI and its code challenge (RFC 7636). */
 export interface CodeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** Null where the client may do without PKCE, and does. */
+  /** Null where the client may omit PKCE and does. */
   readonly codeChallenge: string | null;
 }
 
@@ -15,8 +15,8 @@ export const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 export const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
- * What a passkey signs to let an app have a code, before the nonce. `request` is the query of the page's address: app,
- * URI, code challenge, state and all.
+ * The lines that a passkey signs, followed by the nonce, to let an app have a code. `request` is the query of the
+ * page's address: app, URI, code challenge, state and all.
  */
 export function authorizationLines(registrarDid: string, request: string): readonly string[] {
   return ['vault/authorize/v2', registrarDid, toBase64url(sha256(utf8(request)))];

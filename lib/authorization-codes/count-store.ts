@@ -17,7 +17,8 @@ export interface SignCount {
 
 /**
  * Stores the counter of a known key, with an event if it is not above the last one (Web Authentication Level 3 section
- * 7.2, step 22). It stands before the code of the same evidence: what was signed once may be sent twice.
+ * 7.2, step 22). It comes before the statement that stores the code: the event is for new evidence alone, since one
+ * signature may be sent twice.
  */
 export function countSignature(one: SignCount, now: number): readonly Statement[] {
   const { proof, app, did, account, credentialId, key, count } = one;

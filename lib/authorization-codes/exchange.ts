@@ -31,7 +31,7 @@ export interface Exchanged {
   readonly identity: ProvenIdentity;
 }
 
-/** What an exchange needs. */
+/** The services that an exchange uses. */
 export type ExchangeContext = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
   readonly keyNotes: KeyNotes;
 };
@@ -87,7 +87,7 @@ function challengeOf(verifier: string | undefined): string | null {
   return CODE_VERIFIER.test(verifier) ? challengeOfVerifier(verifier) : '';
 }
 
-/** The first part that does not fit. That a code was used is said only to a caller who has the rest right. */
+/** The first part that does not fit. `used` is the answer only to a caller whose other parts are right. */
 function faultOf(exchange: Exchange, code: IssuedCode): GrantFault | undefined {
   if (exchange.app !== code.app) return 'client';
   if (exchange.redirectUri !== code.redirectUri) return 'redirect_uri';

@@ -1,4 +1,4 @@
-// What a sign-in leaves behind: a row for the person, and an event for the audit.
+// The records of a sign-in: a row for the person, and an event for the audit.
 import { VaultError } from '../base/error.ts';
 import { describeError } from '../base/log.ts';
 import type { Statement } from '../db/database.ts';
@@ -7,7 +7,7 @@ import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { insertRefused, insertSignIn, selectRefused } from './sign-ins-store.ts';
 
-/** Who asked to sign in, where and from where. */
+/** A request to sign in: the app, the caller's address and the passkey. */
 export interface SignInRequest {
   readonly clientId: string;
   readonly client: string;

@@ -70,7 +70,7 @@ export function insertCode(code: NewAuthorizationCode): Statement {
   };
 }
 
-/** What an exchange must fit. */
+/** The values that an exchange must match. */
 export interface Exchange {
   /** The code's digest. */
   readonly code: string;

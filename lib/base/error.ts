@@ -19,7 +19,7 @@ export interface LimitState {
   readonly bucket?: string;
 }
 
-/** What an error may carry besides its code. */
+/** Optional parts of an error. */
 export interface ErrorDetails {
   /** The public text; the code where it is not given. */
   readonly message?: string;
@@ -27,7 +27,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   readonly limit?: LimitState;
   readonly retryAfterSeconds?: number;
-  /** One sentence that says what to do, where the code leaves a person guessing. */
+  /** One sentence with the next step, where the code leaves a person guessing. */
   readonly hint?: string;
   /** One word for the cause, where several causes share the code. */
   readonly reason?: string;

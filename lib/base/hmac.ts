@@ -7,7 +7,7 @@ export type Digest = (bytes: Uint8Array) => Uint8Array;
 /** SHA-256 of a short text, at half of what a new hash costs. */
 export const sha256Digest: Digest = createDigest(sha256.create());
 
-/** HMAC-SHA256 of a short text; what the key alone decides is computed once for each. */
+/** HMAC-SHA256 of a short text; the state that depends on the key alone is computed once for each key. */
 export function hmacDigest(key: Uint8Array): Digest {
   const made = known.get(key) ?? createDigest(hmac.create(sha256, key));
   known.set(key, made);

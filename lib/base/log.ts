@@ -26,8 +26,8 @@ export function atLevel(level: LogLevel, log: Log): Log {
 }
 
 /**
- * An error for the log: name, message and causes, nearest first. The stack is of failures that nobody expects: that an
- * upstream is down or a disk is full says where it was called from to no one who can mend it.
+ * An error for the log: name, message and causes, nearest first. Only unexpected failures have a stack: where an
+ * upstream is down or a disk is full, the call site helps nobody.
  */
 export function describeError(error: unknown): { message: string; stack?: string; cause?: string } {
   const causes = causesOf(error).map(say).join('; ');
@@ -39,7 +39,7 @@ export function describeError(error: unknown): { message: string; stack?: string
   };
 }
 
-/** What comes from outside by its name: an upstream, a database that is away, a time that has passed. */
+/** Names of errors from outside: a failed upstream, an unavailable database, a deadline that has passed. */
 const EXPECTED_NAMES = ['DatabaseUnavailable', 'UpstreamError', 'RpcError', 'TimeoutError', 'AbortError'];
 
 /** Codes of our own mistakes: of the runtime, and of statements that SQLite refuses. */

@@ -9,7 +9,7 @@ export interface Metric<Type extends MetricType = MetricType, Label extends stri
   readonly bounds?: readonly number[];
 }
 
-/** What a family measures: a counter only grows, a gauge goes up and down, a histogram counts durations. */
+/** The type of a metric: a counter only grows, a gauge goes up and down, a histogram counts durations. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** The values that labels have. */
@@ -187,7 +187,7 @@ function counter<Label extends string = never>(help: string, ...labels: Label[])
   return { type: 'counter', help, labels };
 }
 
-/** A counter all of whose series are known: they are there from the start, as 0. */
+/** A counter whose series are all known: each is there from the start, as 0. */
 function closed<const Values extends LabelValues>(help: string, values: Values) {
   return { type: 'counter', help, labels: Object.keys(values) as (keyof Values & string)[], values } as const;
 }

@@ -98,8 +98,8 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
 }
 
 /**
- * Shows each counter as 0 whose series are all known, but for those that the host counts: of a series that begins at 1
- * `increase()` says 0, so an alert would miss the first.
+ * Shows each counter whose series are all known as 0, except those that the host counts. For a series that begins at 1
+ * `increase()` is 0, so an alert would miss the first event.
  */
 export function startAtZero(metrics: Metrics): void {
   for (const [name, { type, labels, values = {} }] of Object.entries<Metric>(METRICS)) {

@@ -5,7 +5,7 @@
 export interface OperatorFiles {
   /** The file's bytes; undefined where there is none. Throws if it cannot be read or is larger than `maxBytes`. */
   read(path: string, maxBytes: number): Uint8Array | undefined;
-  /** The names in a folder; none where there is no such folder. */
+  /** The names in a folder; empty where the folder does not exist. */
   list(path: string): readonly string[];
 }
 

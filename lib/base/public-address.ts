@@ -24,7 +24,7 @@ export function isPublicHost(hostname: string): boolean {
   return host.includes('.') && !PRIVATE_NAMES.test(host);
 }
 
-/** The only IPv6 range that is allocated; what is outside needs no list. */
+/** The only IPv6 range that is allocated; addresses outside it need no list. */
 const GLOBAL_UNICAST = networks('2000::/3');
 
 const SPECIAL = networks(

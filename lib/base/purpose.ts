@@ -1,5 +1,5 @@
-/** The purposes of a code: each is for one thing, and nothing else takes what it proves. */
+/** The purposes of a code. Proof for one purpose is never accepted for another. */
 export const PURPOSES = ['registration', 'recovery', 'credential'] as const;
 
-/** What a code is for. */
+/** The purpose of a code. */
 export type Purpose = (typeof PURPOSES)[number];

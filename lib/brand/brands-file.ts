@@ -6,7 +6,7 @@ import { type BrandColour, brandColours } from '../config/brand-colour.ts';
 import { BRAND_NAME_CHARS_MAX, isBrandName, isMailAddress } from '../config/brand-settings.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 
-/** What `BRANDS` says of one app; null for no logo at all. */
+/** The entry of one app in `BRANDS`; a null `logo` means no logo at all. */
 export interface BrandEntry {
   readonly name?: string | undefined;
   readonly logo?: string | null | undefined;

@@ -6,7 +6,7 @@ import { readSettingFile } from '../config/setting-file.ts';
 import { type BrandEntry, readBrandsFile } from './brands-file.ts';
 import { LOGO_BYTES_MAX, type Logo, readLogo } from './logo.ts';
 
-/** What people see of a service: on its pages, in its mails and in the dialogs of passkeys. */
+/** A service as people see it: on its pages, in its mails and in the dialogs of passkeys. */
 export interface Brand {
   readonly name: string;
   /** The host of an app's own pages, by `CLIENTS`; undefined where it has none. */
@@ -53,12 +53,12 @@ export function createBrands(config: BrandConfig, files: OperatorFiles | undefin
   return (app) => own.get(app) ?? operators;
 }
 
-/** What the service and its apps are called. */
+/** The names of the service and of its apps. */
 export function namesOf({ brandName, apps }: Pick<Config, 'brandName' | 'apps'>, brandOf: BrandOf): readonly string[] {
   return [...new Set([brandName, ...apps.flatMap((app) => [app, brandOf(app).name])])];
 }
 
-/** What an app does not say is the operator's. */
+/** Values that an app's entry leaves out are the operator's. */
 function withEntry(
   operators: Brand,
   { name, logo, color, support }: BrandEntry,
