@@ -1,4 +1,4 @@
-// What the call data of an account's operation does: `contracts/Account.sol`, `contracts/Account2.sol`, ERC-7821.
+// Reads the call data of an account's operation: `contracts/Account.sol`, `contracts/Account2.sol`, ERC-7821.
 import { argumentsIn, callsIn, EXECUTE, EXECUTE_BATCH } from '../../client/call-data.ts';
 import { addressIn } from '../chain/contract-call.ts';
 

@@ -1,4 +1,4 @@
-// What a bundler asks per unit of gas. No standard has a method for it: each vendor has its own.
+// The price that a bundler asks per unit of gas. No standard has a method for it: each vendor has its own.
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import { isObject } from '../base/json.ts';

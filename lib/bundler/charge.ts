@@ -1,9 +1,9 @@
-// What a sponsor can be charged for an operation: five limits of gas at one price, and who bundles it is paid.
+// The most that an operation can cost its sponsor: five limits of gas at one price. The bundler receives it.
 import { isObject } from '../base/json.ts';
 import type { TransactionFees } from '../chain/fees.ts';
 import { quantityOf, type UserOperation } from './user-operation.ts';
 
-/** What an operation says of its gas, in units, and of its price, in wei per unit; undefined what it does not say. */
+/** An operation's gas, in units, and its prices, in wei per unit; undefined for a member that it lacks. */
 export type Charge = Readonly<Record<(typeof MEMBERS)[number], bigint | undefined>>;
 
 const GAS_LIMITS = [
@@ -16,29 +16,29 @@ const GAS_LIMITS = [
 const PRICES = ['maxFeePerGas', 'maxPriorityFeePerGas'] as const;
 const MEMBERS = [...GAS_LIMITS, ...PRICES] as const;
 
-/** Reads an operation with what the sponsor's answer replaces of it. */
+/** Reads an operation, with those members that the sponsor's answer replaces. */
 export function chargeOf(operation: UserOperation, given: unknown = {}): Charge {
   const replaced = isObject(given) ? given : {};
   return Object.fromEntries(MEMBERS.map((name) => [name, quantityOf(replaced[name] ?? operation[name])])) as Charge;
 }
 
-/** The most that it costs, in wei; what it does not say counts as nothing (`missingIn`). */
+/** The most that it costs, in wei; a missing member counts as zero (`missingIn`). */
 export function worstCaseOf(charge: Charge): bigint {
   return GAS_LIMITS.reduce((sum, name) => sum + (charge[name] ?? 0n), 0n) * (charge.maxFeePerGas ?? 0n);
 }
 
-/** The larger of each member: what covers two operations of a nonce. */
+/** The larger of each member, which covers either of two operations of one nonce. */
 export function largerOf(one: Charge, other: Charge): Charge {
   const larger = (a = 0n, b = 0n) => (a > b ? a : b);
   return Object.fromEntries(MEMBERS.map((name) => [name, larger(one[name], other[name])])) as Charge;
 }
 
-/** The first member without which nobody knows what it costs; undefined if it says all. */
+/** The first missing member, without which the cost is unknown; undefined where the charge is complete. */
 export function missingIn(charge: Charge): string | undefined {
   return MEMBERS.find((name) => charge[name] === undefined);
 }
 
-/** The most that an operation may say of each member; what is absent here is not judged. */
+/** The upper bound of each member; a member that is absent here is not judged. */
 export type Bounds = Partial<Readonly<Record<(typeof MEMBERS)[number], bigint>>>;
 
 /** Why it is not sponsored: which bound, in a word and in a sentence. */
@@ -87,7 +87,7 @@ export function isRaise(charge: Charge, { maxFee, tip }: TransactionFees, last: 
   return isAbove(charge.maxFeePerGas, maxFee, last?.maxFee) || isAbove(charge.maxPriorityFeePerGas, tip, last?.tip);
 }
 
-/** What a bundler estimates of a draft, and what the sponsor's stub takes. */
+/** A bundler's estimate of a draft's gas, with the gas of the sponsor's stub. */
 export interface GasEstimate {
   readonly preVerificationGas: bigint;
   readonly callGasLimit: bigint;
@@ -95,13 +95,13 @@ export interface GasEstimate {
 }
 
 const VERIFICATION_GAS_MAX = 2_000_000n;
-/** What is sponsored where the stub does not say. */
+/** The most gas of a paymaster that is sponsored where the stub names none. */
 const PAYMASTER_VERIFICATION_GAS = 150_000n;
 const PAYMASTER_POST_OP_GAS = 100_000n;
-/** An EntryPoint charges a tenth of the call gas that is left over: so much above the estimate is usual. */
+/** The usual excess over the estimate: an EntryPoint charges a tenth of the call gas that is left over. */
 const CALL_GAS_SLACK = 300_000n;
 
-/** The most gas, by what an operation's calls may take and, once there is one, by the estimate. */
+/** The bounds of gas: by the operation's calls and, once there is one, by the estimate. */
 export function gasBounds(callGas: bigint, estimate?: GasEstimate): Bounds {
   const verificationGasLimit = VERIFICATION_GAS_MAX;
   if (!estimate) return { callGasLimit: callGas, verificationGasLimit };

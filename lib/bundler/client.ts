@@ -21,7 +21,7 @@ export interface Bundler {
    * may have received the call all the same.
    */
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<BundlerOutcome>;
-  /** What it asks per unit of gas; zeros where it does not say. Never rejects. */
+  /** Its price per unit of gas; zeros where it names none. Never rejects. */
   price(): Promise<AskedPrice>;
 }
 

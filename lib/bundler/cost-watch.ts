@@ -22,8 +22,8 @@ const PAUSE_MIN_MS = MINUTE_MS;
 const RETRY_MAX_MS = 5 * MINUTE_MS;
 
 /**
- * A background task: looks at sponsored nonces until a final block shows what their operation cost, and puts that in
- * the place of what is reserved. What is never sent stays reserved until it leaves the day.
+ * A background task: looks at sponsored nonces until a final block shows the cost of their operation, which then
+ * replaces the reserved amount. An operation that is never sent stays reserved until it leaves the day.
  */
 export function createCostWatch(): (ctx: WatchContext) => Promise<boolean> {
   return createWatch({
@@ -55,7 +55,7 @@ async function look(ctx: WatchContext, one: OpenSponsorship, ends: ChainEnds): P
   }
 }
 
-/** What an operation cost its paymaster, in wei; 0 for one that its account paid itself. */
+/** The cost of an operation to its paymaster, in wei; 0 for one that its account paid itself. */
 async function readCost(
   ctx: WatchContext,
   { sender, nonce }: OpenSponsorship,

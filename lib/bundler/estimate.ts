@@ -1,4 +1,4 @@
-// What a sponsored operation takes, as the bundler estimates it for the vault itself.
+// The gas of a sponsored operation, as the bundler estimates it for the vault itself.
 import { isObject } from '../base/json.ts';
 import { toQuantity } from '../chain/contract-call.ts';
 import type { Config } from '../config/config.ts';
@@ -7,7 +7,7 @@ import { chargeOf, type GasEstimate } from './charge.ts';
 import type { Bundler, BundlerOutcome } from './client.ts';
 import { quantityOf, type UserOperation } from './user-operation.ts';
 
-/** The method that answers what stands in a paymaster's place for an estimate (ERC-7677). */
+/** The method that answers a stub of the paymaster's data, for an estimate (ERC-7677). */
 export const STUB_METHOD = 'pm_getPaymasterStubData';
 
 interface Ctx {
@@ -17,7 +17,8 @@ interface Ctx {
 
 /**
  * The bundler's estimate for a draft at these fees, with a stub that the sponsor is asked for now; or the upstream's
- * refusal. What the draft says of gas is left out: some upstreams answer it as their own. Throws as `Bundler.call`.
+ * refusal. The draft's own gas members are left out, since some upstreams answer them as their own. Throws as
+ * `Bundler.call`.
  */
 export async function estimateGas(
   { config, bundler }: Ctx,
@@ -54,7 +55,7 @@ const PAYMASTER = [
   'paymasterPostOpGasLimit',
 ];
 
-/** The named members of what may be anything. */
+/** The named members of a value of any type, without those that are null. */
 function membersOf(value: unknown, names: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) return {};
   return Object.fromEntries(names.flatMap((name) => ((value[name] ?? null) === null ? [] : [[name, value[name]]])));

@@ -36,7 +36,7 @@ export function readBundlerCall(config: Chain, method: string, params: unknown =
 
 type ParamsReader = (params: readonly unknown[], config: Chain) => Pick<BundlerCall, 'params' | 'userOperation'>;
 
-/** Returns what is wrong with a parameter after the user operation and its EntryPoint. */
+/** Returns the fault of a parameter after the user operation and its EntryPoint; undefined for a valid one. */
 type ParamCheck = (param: unknown, config: Chain) => string | undefined;
 
 const noParams: ParamsReader = (params) => {
@@ -74,8 +74,8 @@ const ourChain: ParamCheck = (param, { chainId }) => {
 };
 
 /**
- * A paymaster's method: the context among its parameters is the operator's `SPONSOR_CONTEXT`, since the caller's could
- * name any policy of the operator's account at the provider. `fallback` is what a method needs without one.
+ * A paymaster's method. The context among its parameters is the operator's `SPONSOR_CONTEXT`, since the caller's could
+ * name any policy of the operator's account at the provider. `fallback` stands in where that is not set.
  */
 function withContext(checks: readonly ParamCheck[], fallback: readonly object[]): ParamsReader {
   const read = withUserOperation('draft', [...checks, someObject]);
@@ -86,7 +86,9 @@ function withContext(checks: readonly ParamCheck[], fallback: readonly object[])
   };
 }
 
-/** One that the operator added: of an unknown form, so nothing of the caller's goes on but the user operation. */
+/**
+ * A method that the operator added. Its form is unknown, so it gets the caller's user operation and EntryPoint alone.
+ */
 const otherSponsorship: ParamsReader = (params, config) => withContext([], [])(params.slice(0, 2), config);
 
 /** State overrides or a paymaster's context; may be absent or null. */

@@ -6,8 +6,8 @@ import type { Bundler } from './client.ts';
 const FEE_WEI_MAX = 10n ** 15n;
 
 /**
- * What a user operation offers: what the next blocks ask for, or the bundler where that is more. Undefined where one
- * of them asks for more than anybody could pay. Throws 502 `rpc_error`.
+ * The price that a user operation offers: that of the next blocks, or the bundler's where it is higher. Undefined where
+ * one of them asks for more than anybody could pay. Throws 502 `rpc_error`.
  */
 export async function readPrice(
   chain: ChainReader & { readonly bundler: Pick<Bundler, 'price'> | undefined },

@@ -1,4 +1,4 @@
-// The money of sponsored operations: what a day has room for, reserved by the statement that counts.
+// The money of sponsored operations, reserved by the statement that also counts the room of the day.
 import { DAY_MS } from '../base/clock.ts';
 import type { LimitState, VaultError } from '../base/error.ts';
 import type { Row } from '../db/database.ts';
@@ -35,7 +35,7 @@ export interface Standing extends Omit<SponsoredNonce, 'now'> {
   readonly reserved: Reserved | undefined;
 }
 
-/** Reads what a nonce (shortest 0x-hex) of a sender (lower case) has, and whose share it takes. */
+/** Reads the reservation of a nonce (shortest 0x-hex) of a sender (lower case), and the network whose share it uses. */
 export async function readStanding(
   { config, db, clock }: Ctx,
   { sender, nonce }: Omit<SponsoredNonce, 'now'>,
@@ -47,7 +47,7 @@ export async function readStanding(
   ]);
   const reserved = row && toReserved(row);
   const network = registered.length > 0 ? null : (sharingNetwork(config, client) ?? null);
-  // One row has one network: what a second one adds to it counts for the first.
+  // A row has one network: a later operation's amount counts for the network of the first.
   return { sender, nonce, network: reserved ? reserved.network : network, reserved };
 }
 

@@ -32,9 +32,9 @@ type Ctx = Pick<Platform, 'config' | 'rpc' | 'clock' | 'db' | 'metrics' | 'log'>
 export type SponsorCall = BundlerCall & Required<Pick<BundlerCall, 'userOperation'>>;
 
 /**
- * Asks the sponsor for an account of the configured factory. Where a signature comes out, what the sponsor can be
- * charged by it is judged and reserved first: nobody gets the answer otherwise. Throws `sponsorship_refused`,
- * `sponsor_limit_reached`, `rpc_error`, and as `Bundler.call`.
+ * Asks the sponsor for an account of the configured factory. Where the sponsor signs, the most that it can be charged
+ * is judged and reserved before the caller gets the answer. Throws `sponsorship_refused`, `sponsor_limit_reached`,
+ * `rpc_error`, and as `Bundler.call`.
  */
 export async function sponsor(ctx: Ctx, call: SponsorCall, client: string): Promise<BundlerOutcome> {
   const { method, params, userOperation, timeoutMs } = call;
@@ -64,7 +64,7 @@ interface Judging extends SponsorCall {
   readonly callGas: bigint;
 }
 
-/** Judges the draft, asks unless `answered` is the answer already, judges that, and reserves what it may cost. */
+/** Judges the draft, asks unless `answered` is given, judges the answer, and reserves its worst case. */
 async function askWithin(ctx: Ctx, judging: Judging, answered?: BundlerOutcome): Promise<BundlerOutcome> {
   const { method, params, timeoutMs, userOperation, standing, price, callGas } = judging;
   const ofPrice = priceBounds(price, standing.reserved);
@@ -78,7 +78,7 @@ async function askWithin(ctx: Ctx, judging: Judging, answered?: BundlerOutcome):
   };
   let estimate = await estimateGas(ctx, userOperation, offered);
   if ('error' in estimate) return estimate;
-  // What this method is asked to sign is the draft itself; the other one fills it in.
+  // Here the sponsor signs the draft as it is; the other method fills it in.
   if (method !== FILLING_METHOD) check(draft, gasBounds(callGas, estimate));
   const outcome = answered ?? (await ctx.bundler.call(method, params, timeoutMs));
   if (!('result' in outcome)) return outcome;
@@ -92,7 +92,7 @@ async function askWithin(ctx: Ctx, judging: Judging, answered?: BundlerOutcome):
   if ('error' in estimate) return estimate;
   check(charge, { ...ofPrice, ...gasBounds(callGas, estimate) });
   checkFee(ctx, charge);
-  // What the answer says of other members than the paymaster's, its signature may not be for.
+  // The sponsor's signature may not cover the members of its answer that are not the paymaster's.
   await keep(ctx, judging, method === FILLING_METHOD ? charge : largerOf(draft, charge));
   return outcome;
 }
@@ -125,17 +125,20 @@ function isSame(one: Fees, other: Fees): boolean {
   return one.maxFeePerGas === other.maxFeePerGas && one.maxPriorityFeePerGas === other.maxPriorityFeePerGas;
 }
 
-/** Estimates count its bytes, and what is sent may be another, shorter one. A passkey's has 500 to 800. */
+/** Estimates count its bytes, and the one that is sent may be shorter. A passkey's has 500 to 800. */
 const SIGNATURE_BYTES_MAX = 1_024;
 /** It answers the gas as well as the paymaster's data. */
 const FILLING_METHOD = 'pm_sponsorUserOperation';
 
-/** ERC-7677: such a stub is what `pm_getPaymasterData` would answer. What is not a clear no may be a signature. */
+/**
+ * ERC-7677: a stub with `isFinal` equals the answer of `pm_getPaymasterData`. Any value but false or null counts, since
+ * the stub may hold a signature.
+ */
 function isFinal(outcome: BundlerOutcome): boolean {
   return 'result' in outcome && isObject(outcome.result) && (outcome.result['isFinal'] ?? false) !== false;
 }
 
-/** The form of EntryPoint 0.6: what gas it packs for a later one nobody has judged. */
+/** The form of EntryPoint 0.6: the gas that it would pack for a later EntryPoint is not judged. */
 function isPacked(answer: unknown): boolean {
   return isObject(answer) && (answer['paymasterAndData'] ?? null) !== null && (answer['paymaster'] ?? null) === null;
 }

@@ -4,7 +4,7 @@ import { type AccountCall, readAccountCalls } from './account-calls.ts';
 import { isOwnSender, type SenderReader } from './sponsorship.ts';
 import type { UserOperation } from './user-operation.ts';
 
-/** The chain, and what the operator sponsors. */
+/** The chain, and the settings that say which calls are sponsored. */
 export type CallReader = SenderReader & { readonly config: Rules };
 type Rules = Pick<Config, 'usdcAddress' | 'didRegistryAddress' | 'sponsorCalls'>;
 
@@ -23,7 +23,7 @@ const GAS_MAX = {
 
 type CallKind = Exclude<keyof typeof GAS_MAX, 'around'>;
 
-/** What an operation's calls may take: the most `callGasLimit`. `isEmpty` where it makes none. */
+/** The most `callGasLimit` of an operation's calls. `isEmpty` where it makes none. */
 export interface SponsoredCalls {
   readonly gas: bigint;
   readonly isEmpty: boolean;
@@ -103,7 +103,7 @@ const OWN: ReadonlySet<string> = new Set([
   '0x04da66d8', // vetoRecovery(bytes)
   '0xc7423803', // finishRecovery()
 ]);
-/** What a DID's own controller calls, of both registries. */
+/** The calls of a DID's own controller, of both registries. */
 const REGISTRY: ReadonlySet<string> = new Set([
   '0x0e5ceb47', // register(bytes32,bytes32,string)
   '0x6d31e582', // registerSelf(bytes32,string)

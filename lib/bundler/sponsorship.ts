@@ -22,7 +22,7 @@ export async function isOwnSender(chain: SenderReader, userOperation: UserOperat
     userOperation.factory === undefined
       ? await readAccountKey(chain, userOperation.sender)
       : keyOfCreation(chain, userOperation);
-  // Without such a factory nobody is its account.
+  // Where that factory is not set, no account is its own.
   if (!found || (found.kind === 2 && factoryOf(chain.config, 2) === null)) return false;
   // Other code may do anything with a call. An EntryPoint may ignore the creation of an account that exists.
   if (found.kind === 2 && (await isUpgraded(chain, userOperation.sender))) return false;

@@ -14,7 +14,7 @@ export interface SponsoredNonce {
   readonly now: number;
 }
 
-/** What is reserved for it: the worst case in gwei, rounded up, and the prices in wei per unit of gas. */
+/** A reservation for a nonce: the worst case in gwei, rounded up, and the prices in wei per unit of gas. */
 export interface Reservation extends SponsoredNonce {
   readonly gwei: number;
   readonly maxFee: bigint;
@@ -42,7 +42,7 @@ export interface GweiBounds {
   readonly account: number;
 }
 
-/** The limits of what a day's operations may cost, each over the rows that count for it. */
+/** The limits on the cost of a day's operations, each over the rows that count for it. */
 const GWEI_LIMITS = [
   { kind: 'sponsor-wei', most: ':most_all', of: 'true', key: `''` },
   { kind: 'sponsor-wei-per-network', most: ':most_network', of: 'network = :network', key: ':network' },
@@ -54,7 +54,7 @@ export type GweiLimit = (typeof GWEI_LIMITS)[number]['kind'];
 
 const OF_NONCE = `sender = :sender AND nonce = :nonce AND sponsored_at > :day_ago`;
 const IS_SPONSORED = `EXISTS (SELECT 1 FROM sponsorships WHERE ${OF_NONCE})`;
-/** What the reservation takes besides what its nonce has already. */
+/** The gwei of the reservation above those that its nonce has already. */
 const MORE = `max(0, :gwei - coalesce((SELECT gwei FROM sponsorships WHERE ${OF_NONCE}), 0))`;
 
 function rowsOf({ kind, of, key }: (typeof GWEI_LIMITS)[number]): string {
@@ -116,7 +116,7 @@ export function raiseSponsorship(
   return { sql, args: argsIn({ ...argsOf(reservation, bounds), ...seen }, sql) };
 }
 
-/** Whether what is reserved for the nonce covers it. */
+/** Whether the stored reservation of the nonce covers this one. */
 export function selectIsCovered(reservation: Reservation): Statement {
   const { sender, nonce, gwei, maxFee, tip, now } = reservation;
   return {
@@ -126,7 +126,7 @@ export function selectIsCovered(reservation: Reservation): Statement {
   };
 }
 
-/** What is reserved for a nonce; no row if it was not sponsored in the last day. */
+/** The reservation of a nonce; no row if it was not sponsored in the last day. */
 export function selectReserved({ sender, nonce, now }: SponsoredNonce): Statement {
   return {
     sql: `SELECT gwei, max_fee, max_tip, raises, network, next_look_at FROM sponsorships WHERE ${OF_NONCE}`,
@@ -168,7 +168,7 @@ export function selectAccountFull({ sender, now }: SponsoredNonce, accountMax: n
 export function selectGweiFull(reservation: Reservation, bounds: GweiBounds): Statement {
   const sql = GWEI_LIMITS.map((limit) => {
     const rows = rowsOf(limit);
-    // What leaves the window first, until the rest has room.
+    // Reservations in the order in which they leave the window, to find when the rest has room.
     const leaving = `SELECT sponsored_at, sum(gwei) OVER (ORDER BY sponsored_at) AS gone,
       sum(gwei) OVER () AS spent ${rows}`;
     return `SELECT '${limit.kind}' AS kind, (SELECT min(sponsored_at) FROM (${leaving})
@@ -218,7 +218,7 @@ export function putOffLook(one: OpenSponsorship, nextBlock: number | null, nextL
   };
 }
 
-/** Replaces what is reserved by what the operation cost. */
+/** Replaces the reserved amount by the operation's cost. */
 export function settleSponsorship(one: OpenSponsorship, gwei: number): Statement {
   return {
     sql: `UPDATE sponsorships SET gwei = :gwei, next_look_at = NULL WHERE ${IS_OPEN}`,

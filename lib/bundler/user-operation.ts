@@ -17,7 +17,7 @@ export type Eip7702Authorization = Readonly<Record<string, string>>;
 /** `signed`: complete. `draft`: sent to ask for gas or a paymaster, so it may lack gas, fees and signature. */
 export type UserOperationStage = 'signed' | 'draft';
 
-/** Reads a user operation; null members are left out. Throws 400 `invalid_params` with what is wrong. */
+/** Reads a user operation; null members are left out. Throws 400 `invalid_params` with the fault. */
 export function readUserOperation(value: unknown, stage: UserOperationStage): UserOperation {
   if (!isObject(value)) throw invalidParams('no user operation');
   const { eip7702Auth = null, ...plain } = value;
@@ -126,7 +126,7 @@ const GROUPS: Readonly<Record<UserOperationStage, readonly (readonly string[])[]
   ],
 };
 
-/** viem copies an estimate's zero gas limits of a paymaster into an operation that has none. */
+/** viem copies an estimate's zero gas limits of a paymaster into an operation without a paymaster. */
 function dropZeroGas(userOperation: Record<string, string>): void {
   if ('paymaster' in userOperation) return;
   for (const name of PAYMASTER_GAS) if (/^0x0+$/.test(userOperation[name] ?? '')) delete userOperation[name];
