@@ -13,9 +13,9 @@ import { createOwnFactory, type FactoryFacts, FOREIGN_KEPT_MS, PREDICTIONS_UNCHE
 export type PredictAddress = (key: AccountKey, kind?: AccountKind) => Promise<Address.Address>;
 
 /**
- * Predicts as the factory's `getAddress` does. For our own factory addresses are computed; the first, and one of every
- * `PREDICTIONS_UNCHECKED_MAX`, is compared with what the chain answers, which changes nothing but the log. Any other
- * factory is asked, again after a minute.
+ * Predicts as the factory's `getAddress` does. Addresses of our own factory are computed. The first, and one of every
+ * `PREDICTIONS_UNCHECKED_MAX`, is compared with the chain's answer; a difference is only logged. Any other factory is
+ * asked, again after a minute.
  */
 export function createPredictAddress(chain: FactoryReader, facts: FactoryFacts): PredictAddress {
   const ofKind = { 1: createPredictor(chain, 1, facts), 2: createPredictor(chain, 2, facts) };

@@ -2,19 +2,19 @@ import { type AccountKey, computeAddress, initCodeOf } from './account.ts';
 import type { FactoryReader } from './account-factory.ts';
 import { createOwnFactory, type FactoryFacts } from './own-factory.ts';
 
-/** What creates an account by CREATE2; 0x-hex. */
+/** The factory and the init code that create an account by CREATE2; 0x-hex. */
 export interface AccountCreation {
   readonly factory: string;
   readonly initCode: string;
 }
 
 /**
- * What creates a key's account of one of our configured factories at this address (lower-case); undefined if none does.
- * Throws 502 `rpc_error`.
+ * Finds the creation of a key's account at this address (lower-case) by one of our configured factories; undefined if
+ * none creates it. Throws 502 `rpc_error`.
  */
 export type FindCreation = (account: string, key: AccountKey) => Promise<AccountCreation | undefined>;
 
-/** Finds creations by what is known of the factories; an unknown one is identified. */
+/** Finds creations by the known facts about the factories; an unknown factory is identified. */
 export function createFindCreation(chain: FactoryReader, facts: FactoryFacts): FindCreation {
   const ours = ([1, 2] as const).map((kind) => createOwnFactory(chain, kind, facts));
   return async (account, key) => {

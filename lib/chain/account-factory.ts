@@ -32,7 +32,7 @@ export function knownFactory(kind: AccountKind, factory: Address.Address): Accou
   return KNOWN_ACCOUNTS.find((one) => one.kind === kind && one.factory.toLowerCase() === factory.toLowerCase());
 }
 
-/** What a factory answers for a key's account. Throws 502 `rpc_error`. */
+/** A factory's own answer for the address of a key's account. Throws 502 `rpc_error`. */
 export function readPrediction(
   chain: FactoryReader,
   factory: Address.Address,
@@ -55,7 +55,7 @@ export async function readOwnFactory(
 ): Promise<AccountFactory | null | undefined> {
   const code = await agreed(chain, 'factory', (one) => readCode(one, factory));
   if (code === '0x') return undefined;
-  // What a factory creates first, CREATE with the nonce 1.
+  // The first contract that a factory creates, by CREATE with the nonce 1.
   const implementation = ContractAddress.fromCreate({ from: factory, nonce: 1n }).toLowerCase();
   const bytes = fromHex(code.slice(2).replaceAll(implementation.slice(2), '0'.repeat(40)));
   const isOwn = bytes !== undefined && toHex(keccak_256(bytes)) === OWN_CODE_HASHES[kind];

@@ -3,7 +3,7 @@ import { ACCOUNT_KINDS, type AccountKey, type AccountKind } from './account.ts';
 import { findWords, GET_OWNER, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 
-/** What an account's address may depend on, as its contract says. */
+/** The values that an account's address may depend on, as its contract says. */
 export interface FoundKey {
   readonly key: AccountKey;
   readonly kind: AccountKind;

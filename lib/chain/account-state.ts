@@ -17,7 +17,9 @@ export interface AccountState extends AccountSelfReport {
   readonly pubKeyY: string;
   /** By its code; 1 for any contract that has not the second kind's, null without code. */
   readonly kind: AccountKind | null;
-  /** The configured factory that the account is of: what a stranger's contract answers is its own word. */
+  /**
+   * The configured factory that the account is of. Null for any other contract, whose answers are only its own claims.
+   */
   readonly factory: Address.Address | null;
 }
 
@@ -26,8 +28,8 @@ interface Chain extends ChainReader<'accountHelperAddress' | Factories> {
 }
 
 /**
- * Reads the account helper, and of the second kind what only that has; zeros and inactive where the account has no
- * code, whatever the helper answers. Throws 502 `rpc_error`.
+ * Reads the account helper and, for the second kind, the state that only that kind has. All is zero and inactive where
+ * the account has no code, whatever the helper answers. Throws 502 `rpc_error`.
  */
 export async function readAccountState(chain: Chain, account: string): Promise<AccountState> {
   const { config, rpc } = chain;
@@ -73,7 +75,7 @@ async function factoryBehind(
   const factory = found ? factoryOf(config, found.kind) : null;
   if (!found || !factory) return null;
   const predicted = await predict(found.key, found.kind).catch((failure) => {
-    // There is no factory at the configured address.
+    // No factory answers at the configured address.
     if (rpcErrorOf(failure)) return undefined;
     throw failure;
   });

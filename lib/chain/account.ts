@@ -13,7 +13,7 @@ import { fromHex, toHex } from '../base/bytes.ts';
 export type AccountKind = (typeof ACCOUNT_KINDS)[number];
 export const ACCOUNT_KINDS = [1, 2] as const;
 
-/** What an account's address depends on: its first P-256 key and a salt, each at least 0 and below 2²⁵⁶. */
+/** The inputs of an account's address: its first P-256 key and a salt, each at least 0 and below 2²⁵⁶. */
 export interface AccountKey {
   readonly x: bigint;
   readonly y: bigint;

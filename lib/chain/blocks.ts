@@ -10,7 +10,7 @@ export interface Block {
   readonly hash: string;
 }
 
-/** A block of the current chain; undefined when the node has none of this number (yet). Throws 502 `rpc_error`. */
+/** The current chain's block of this number; undefined while the node lacks it. Throws 502 `rpc_error`. */
 export async function readBlock(chain: ChainReader, which: number | 'latest'): Promise<Block | undefined> {
   const block = await readRaw(chain, which);
   return block === null ? undefined : blockOf(block, which);
@@ -28,7 +28,7 @@ export interface TimedBlock extends Block {
   readonly time: number;
 }
 
-/** A block of the current chain with its time. Throws 502 `rpc_error`, also where the node has none of this number. */
+/** A block of the current chain with its time. Throws 502 `rpc_error`, also where the node lacks it. */
 export async function readTimedBlock(chain: ChainReader, which: number | 'latest'): Promise<TimedBlock> {
   const block = (await readRaw(chain, which)) ?? {};
   return { ...blockOf(block, which), time: Number(readQuantity(block.timestamp)) };

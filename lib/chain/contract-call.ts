@@ -40,7 +40,7 @@ export async function findWords(
   return wordsOf(await findAnswer(rpc, chainId, call), count);
 }
 
-/** What a view function answers; undefined when it reverts. As `tryCall` otherwise. */
+/** The answer of a view function; undefined when it reverts. As `tryCall` otherwise. */
 export async function findAnswer(
   rpc: Rpc,
   chainId: number,
@@ -51,7 +51,7 @@ export async function findAnswer(
   return 'answer' in outcome ? outcome.answer : undefined;
 }
 
-/** What a contract did with a call: its answer, or what it reverted with, `0x` without a reason; lower-case 0x-hex. */
+/** The outcome of a call: the answer, or the revert data, `0x` without a reason; lower-case 0x-hex. */
 export type CallOutcome = { readonly answer: string } | { readonly reverted: string };
 
 /**
@@ -71,7 +71,7 @@ export async function tryCall(rpc: Rpc, chainId: number, call: ContractCall, blo
   return { answer: answer.toLowerCase() };
 }
 
-/** What a contract reverted with, as a node's error says; undefined for an error that says nothing of the contract. */
+/** The revert data in a node's error; undefined for an error that says nothing about the contract. */
 function revertOf(failure: unknown): string | undefined {
   const error = rpcErrorOf(failure);
   if (error?.data !== undefined) return error.data.toLowerCase();

@@ -27,9 +27,9 @@ export interface DeploymentParties {
   readonly registrar?: Address.Address | undefined;
   /** The edition of the registry; the second one by default. */
   readonly registry?: 1 | 2;
-  /** The first registry that the second one follows: what is active there stays its controller's. */
+  /** The first registry that the second one follows: entries that are active there stay their controller's. */
   readonly legacyRegistry?: Address.Address | undefined;
-  /** When the second one opens, in seconds: what the first one gives out from then on counts for nothing. */
+  /** When the second one opens, in seconds: entries that the first one makes from then on do not count. */
   readonly legacyUntil?: number;
 }
 

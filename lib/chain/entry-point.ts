@@ -1,4 +1,4 @@
-/** What the chain shows of the EntryPoint's nonces and operations: https://eips.ethereum.org/EIPS/eip-4337 */
+/** Reads nonces and operations of the EntryPoint from the chain: https://eips.ethereum.org/EIPS/eip-4337 */
 
 import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 import { findOperation, operationsIn, type SettledOperation, USER_OPERATION_EVENT } from '../../client/operations.ts';

@@ -11,7 +11,7 @@ export interface TransactionFees {
   readonly tip: bigint;
 }
 
-/** What the next block asks for, in wei per gas. */
+/** The price of gas in the next block, in wei per gas. */
 export interface FeeMarket {
   readonly baseFee: bigint;
   /** The median of the newest transactions' tips. */
@@ -38,7 +38,7 @@ export function offerFees({ baseFee, tip }: FeeMarket, cap: bigint): Transaction
 
 /**
  * The fees that replace a transaction of the same nonce: an eighth more in both parts, since nodes demand a tenth, or
- * what the market asks if that is more. Undefined when an eighth more is over `cap` or not enough.
+ * the market's fees if those are higher. Undefined when an eighth more is over `cap` or not enough.
  */
 export function raiseFees(last: TransactionFees, market: FeeMarket, cap: bigint): TransactionFees | undefined {
   const asked = offerFees(market, cap);

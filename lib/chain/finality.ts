@@ -21,7 +21,7 @@ export async function readFinalBlock(chain: ChainReader<'finalityBlocks'>): Prom
   return (await readTagged(chain)) ?? head - FINAL_DEPTH_BLOCKS;
 }
 
-/** The node's `finalized` block; undefined where it answers an error, or that there is none. */
+/** The node's `finalized` block; undefined where it answers null or an error. */
 async function readTagged({ config, rpc }: ChainReader): Promise<number | undefined> {
   const block = await rpc.call(config.chainId, 'eth_getBlockByNumber', ['finalized', false]).catch((failure) => {
     if (rpcErrorOf(failure)) return null;

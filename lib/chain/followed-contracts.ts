@@ -29,7 +29,7 @@ export const TOPICS = {
   AccountCreated: '0xac631f3001b55ea1509cf3d7e74898f85392a61a76e8149181ae1259622dabc8',
 } as const;
 
-/** The first topics of what accounts of the second kind emit when a key comes or goes. */
+/** The first topics of the events that accounts of the second kind emit when a key is added or removed. */
 export const KEY_TOPICS = {
   KeyAdded: '0x69ba43af323f3a69fd3f28658c568065ae6fe9f20bf2f5d0ef8603259a392082',
   KeyRemoved: '0x9121d9d69abaa032ca71ab2e1381e05aaa269cee7b2da7aecdeb9bb04eb940b7',

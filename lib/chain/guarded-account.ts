@@ -1,4 +1,4 @@
-/** What `contracts/Account2.sol` says of its guardian and a pending recovery. */
+/** Reads the guardian and the pending recovery of an account (`contracts/Account2.sol`). */
 import type { PredictAddress } from './account-address.ts';
 import { type Factories, factoryOf, formerFactoryOf } from './account-factory.ts';
 import { keyInCode } from './account-key.ts';
@@ -30,7 +30,7 @@ export interface GuardedAccount {
 type Chain = ChainReader<Factories> & { readonly predict: PredictAddress };
 type TwoNodes = Witnessed<Factories | 'finalityBlocks'> & Pick<Chain, 'predict'>;
 
-/** As `findGuardedAccount`; undefined for what is not ours, and without a guardian. Throws 502 `rpc_error`. */
+/** As `findGuardedAccount`; undefined for an account that is not ours or has no guardian. Throws 502 `rpc_error`. */
 export async function readGuardedAccount(chain: Chain, account: string): Promise<GuardedAccount | undefined> {
   const found = await findGuardedAccount(chain, account);
   return typeof found === 'string' ? undefined : found;

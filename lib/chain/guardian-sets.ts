@@ -12,9 +12,9 @@ export interface NamedGuardians {
 }
 
 /**
- * Reads the next blocks, as many as the node answers: a range that it refuses is halved. A single block whose events
- * are too many is read transaction by transaction, and `skipped` gets those that are too large: a stranger who fills a
- * block with such events hides nobody else's. Throws 502 `rpc_error`.
+ * Reads the next blocks, as many as the node answers: a range that it refuses is halved. A single block with too many
+ * events is read transaction by transaction, and `skipped` gets the transactions that are too large. So a stranger who
+ * fills a block with such events hides nobody else's. Throws 502 `rpc_error`.
  */
 export async function readNamedGuardians(
   chain: ChainReader<'accountFactory2Address'>,

@@ -7,8 +7,8 @@ import { isObject, parseJson } from '../base/json.ts';
 const RPC_MESSAGE_CHARS_MAX = 120;
 
 /**
- * A node's own error. `data` is what a call reverted with, 0x-hex. The message is shortened and cleaned for the log;
- * decide nothing by it.
+ * A node's own error. `data` is a call's revert data, 0x-hex. The message is shortened and cleaned for the log; decide
+ * nothing by it.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';

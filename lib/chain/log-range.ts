@@ -20,7 +20,7 @@ export interface BlockRange {
   answered(): void;
 }
 
-/** A range that starts at `max`, halves what was refused, and doubles after `LOG_RANGE_ANSWERS_MIN` answers. */
+/** A range that starts at `max`, halves after a refusal, and doubles after `LOG_RANGE_ANSWERS_MIN` answers. */
 export function createBlockRange(max = LOG_RANGE_BLOCKS_MAX): BlockRange {
   let blocks = max;
   let answers = 0;

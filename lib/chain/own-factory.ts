@@ -8,7 +8,7 @@ import type { AccountKind } from './account.ts';
 import { type FactoryReader, factoryOf, knownFactory, readOwnFactory } from './account-factory.ts';
 import { reportContradiction } from './contradiction.ts';
 
-/** What is known about the factories, by the kind of their accounts; several requests may share it. */
+/** Known facts about the factories, by the kind of their accounts; several requests may share them. */
 export type FactoryFacts = Readonly<Record<AccountKind, KindFacts>>;
 
 interface KindFacts {
@@ -18,7 +18,7 @@ interface KindFacts {
   until: number;
   /** Addresses computed since one was compared with the chain. */
   unchecked: number;
-  /** What another's factory answered, by the key. */
+  /** The answers of a factory that is not ours, by key. */
   readonly answers: Cache<string, { readonly address: Address.Address; readonly until: number }>;
 }
 
@@ -54,8 +54,8 @@ export interface OwnFactory {
 }
 
 /**
- * Our own factory at a known address is known without a question. One at another address is identified by its code,
- * again each hour, another's each minute; what was known stands while that fails.
+ * Our own factory at a known address needs no question. One at another address is identified by its code, again each
+ * hour; a factory that is not ours, each minute. While that fails, the last result stands.
  */
 export function createOwnFactory(chain: FactoryReader, kind: AccountKind, facts: FactoryFacts): OwnFactory {
   const { config, log, clock } = chain;

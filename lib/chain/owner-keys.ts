@@ -25,8 +25,8 @@ export interface ShownKeys {
 export const OWNER_KEYS_MAX = 32;
 
 /**
- * The keys that a contract shows, in the state of `block` (a tag or a quantity); none for an address without code and
- * for what answers neither. Throws 502 `rpc_error` when the node cannot be asked.
+ * The keys that a contract shows, in the state of `block` (a tag or a quantity). Empty for an address without code and
+ * for a contract that answers neither question. Throws 502 `rpc_error` when the node cannot be asked.
  */
 export async function readShownKeys(
   { config, rpc }: ChainReader,

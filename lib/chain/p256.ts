@@ -9,8 +9,8 @@ export async function readP256Precompile({ config, rpc }: ChainReader): Promise<
 }
 
 /**
- * Whether what is at the precompile's address takes a signature that is wrong: there anybody signs for anybody. Throws
- * 502 `rpc_error`.
+ * Whether the code at the precompile's address accepts a wrong signature: there anybody signs for anybody. Throws 502
+ * `rpc_error`.
  */
 export async function takesBadSignatures({ config, rpc }: ChainReader): Promise<boolean> {
   return isVerified(await rpc.call(config.chainId, 'eth_call', [BAD_PROBE, 'latest']));

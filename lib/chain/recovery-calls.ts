@@ -4,12 +4,12 @@ import type { ChainReader } from './rpc.ts';
 import { type PlannedCall, type SimulatedCall, simulateCall } from './simulation.ts';
 
 /**
- * Why a recovery's call is not made: what its account would answer, `reverted` for any other reason; `upgraded` where
- * the account runs other code than its factory's.
+ * Why a recovery's call is not made: the error that its account would answer, `reverted` for any other reason;
+ * `upgraded` where the account runs other code than its factory's.
  */
 export type RecoveryRefusal = (typeof REFUSALS)[keyof typeof REFUSALS] | 'upgraded' | 'too_costly' | 'reverted';
 
-/** What a proposal names: the new key, its label and the commitment that it acts on, both 0x-hex of 32 bytes. */
+/** The contents of a proposal: the new key, its label and the commitment that it acts on, both 0x-hex of 32 bytes. */
 export interface ProposedKey {
   readonly x: bigint;
   readonly y: bigint;
@@ -40,8 +40,8 @@ export function vetoRecoveryData(signature: string): string {
 }
 
 /**
- * Simulates a recovery's call. An account whose owners gave it other code might use any amount of gas, so there is a
- * most. Throws 502 `rpc_error` when the chain cannot be asked.
+ * Simulates a recovery's call. Gas is capped, since an account whose owners gave it other code might use any amount.
+ * Throws 502 `rpc_error` when the chain cannot be asked.
  */
 export async function simulateRecoveryCall(
   chain: ChainReader,

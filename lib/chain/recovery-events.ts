@@ -1,4 +1,4 @@
-/** What the chain shows of recoveries: the events of `contracts/Account2.sol` and the blocks that they are in. */
+/** Reads recoveries from the chain: the events of `contracts/Account2.sol` and the blocks that they are in. */
 import { addressWord, readForm, toQuantity } from './contract-call.ts';
 import { isRangeRefused } from './log-range.ts';
 import type { ChainReader } from './rpc.ts';
@@ -33,7 +33,7 @@ export function readRecoveryEvents(
   return readRange(chain, { address: account, topics: [Object.values(TOPICS)] }, from, to);
 }
 
-/** What guardians have proposed on these accounts, in blocks `from` to `to`. Throws 502 `rpc_error`. */
+/** The guardians' proposals for these accounts, in blocks `from` to `to`. Throws 502 `rpc_error`. */
 export function readProposals(
   chain: ChainReader,
   guardians: readonly string[],
@@ -102,7 +102,7 @@ function readLog({ address = '', topics = [], data = '', blockNumber, transactio
     txHash: transactionHash.toLowerCase(),
     ...(kind === 'proposed' ? { proposal } : {}),
   };
-  // What a stranger's contract emits may be anything: a time that no account writes.
+  // A stranger's contract may emit anything, such as a time that no account writes.
   const isSound = Number.isSafeInteger(event.id) && (kind !== 'proposed' || proposal.readyAt < 2 ** 40);
   return isSound ? [event] : [];
 }

@@ -34,7 +34,7 @@ export interface RegistrationPlace {
   readonly blockHash: string;
 }
 
-/** Where to search: up to a block, and for what was asked for at this time; the most blocks of one request. */
+/** The range to search: up to a block, for a request of this time, with the most blocks per call to the node. */
 export interface RegistrationSearch {
   readonly to: number;
   readonly sinceMs: number;

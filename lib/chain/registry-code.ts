@@ -11,7 +11,7 @@ export interface RegistryCode {
   isKnownMissing(): boolean;
 }
 
-/** What was answered about the registry's code; several readers may share it. */
+/** The last answer about the registry's code; several readers may share it. */
 export interface RegistryCodeFacts {
   isMissing: boolean;
   /** Until when it is not asked again. */

@@ -5,7 +5,7 @@ import type { ChainReader } from './rpc.ts';
 /** The edition of a registry: the second one registers for others only with a consent. */
 export type RegistryVersion = 1 | 2;
 
-/** What is known of the configured registry; several readers may share it. */
+/** Known facts about the configured registry; several readers may share them. */
 export interface RegistryFacts {
   version: RegistryVersion | undefined;
   /** Until when it is believed. */

@@ -1,4 +1,4 @@
-/** What a registry answers about aliases and DIDs (completions section 9). Registries of others may lack a function. */
+/** A registry's answers about aliases and DIDs (completions section 9). Registries of others may lack a function. */
 import * as AbiParameters from 'ox/AbiParameters';
 import { once } from '../base/once.ts';
 import { addressWord, toQuantity, tryCall, ZERO_WORD } from './contract-call.ts';
@@ -19,7 +19,7 @@ export interface DidEntry {
   readonly bytes: string;
 }
 
-/** The value; null where the registry says that there is none; undefined where it does not say. */
+/** The value; null where the registry answers that there is none; undefined where it does not answer. */
 export type RegistryAnswer<T> = T | null | undefined;
 
 /** The DID hash an alias leads to, by `aliases(bytes32)`. Throws 502 `rpc_error` when the node cannot be asked. */
@@ -84,7 +84,7 @@ async function readEntry(at: RegistryAt, data: string): Promise<RegistryAnswer<D
   }
 }
 
-/** What `callView` answers for a revert with a reason: a contract that lacks the function gives none. */
+/** The result of `callView` for a revert with a reason; a contract that lacks the function gives none. */
 const GAVE_A_REASON = '';
 
 /** The bytes of the answer, lower-case; `0x` for a revert without a reason. */

@@ -10,9 +10,9 @@ export interface SignerState {
   readonly genesis: string;
   /** The newest block's number. */
   readonly head: number;
-  /** The nonce of the next transaction to be mined: the lower one of what the node says of `latest` and `pending`. */
+  /** The nonce of the next transaction to be mined: the lower of the node's `latest` and `pending`. */
   readonly nonce: number;
-  /** Whether both say the same, so that nothing of the account waits to be mined, and no answer contradicts another. */
+  /** Whether both are the same, so that nothing of the account waits to be mined, and no answer contradicts another. */
   readonly isCertain: boolean;
   /** In wei. */
   readonly balance: bigint;
@@ -36,7 +36,9 @@ export async function readSignerState(chain: ChainReader, address: string): Prom
   return { genesis: genesis.hash, head: Number(readQuantity(head)), nonce, isCertain, balance, market };
 }
 
-/** With what waits to be mined; undefined where the node does not know that tag. Throws 502 `rpc_error`. */
+/**
+ * The nonce after the waiting transactions; undefined where the node does not know that tag. Throws 502 `rpc_error`.
+ */
 async function readPendingNonce(chain: ChainReader, address: string): Promise<number | undefined> {
   return readNonce(chain, address, 'pending').catch((failure) => {
     if (rpcErrorOf(failure)) return undefined;

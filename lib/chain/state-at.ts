@@ -7,9 +7,9 @@ import { type ContractCall, toQuantity } from './contract-call.ts';
 import { type ChainReader, rpcErrorOf } from './rpc.ts';
 
 /**
- * What a view function answers in the state of a block, one word of 64 hex digits. A node that takes no hash is asked
- * by the number, and the answer counts if that is still the same block. Throws 502 `rpc_error`, also where the node
- * has no such state; `rpcErrorOf` then is the node's own error.
+ * The answer of a view function in the state of a block, one word of 64 hex digits. A node that takes no hash is asked
+ * by number, and the answer counts if that is still the same block. Throws 502 `rpc_error`, also where the node has no
+ * such state; `rpcErrorOf` then is the node's own error.
  */
 export async function readWordAt(chain: ChainReader, { to, data }: ContractCall, block: Block): Promise<string> {
   const { config, rpc } = chain;

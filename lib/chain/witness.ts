@@ -1,4 +1,4 @@
-/** A second node of the chain, of another provider: what costs money holds where both say the same. */
+/** A second node of the chain, of another provider: facts that cost money count where both nodes agree. */
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import { rpcError, VaultError, worstFailure } from '../base/error.ts';
 import type { Fetch } from '../base/http-client.ts';
@@ -10,13 +10,13 @@ import { readFinalBlock } from './finality.ts';
 import { readBlockNumber } from './receipts.ts';
 import { type ChainReader, createRpc, type Rpc, rpcErrorOf } from './rpc.ts';
 
-/** The node at `RPC_WITNESS_URL`, and what is known of it; several requests may share the facts. */
+/** The node at `RPC_WITNESS_URL` and its facts; several requests may share the facts. */
 export interface Witness {
   readonly rpc: Rpc;
   readonly facts: WitnessFacts;
 }
 
-/** What is known of a second node. */
+/** Known facts about a second node. */
 export interface WitnessFacts {
   /** Whether both nodes have the same first block. */
   isSameChain: boolean;
@@ -24,7 +24,7 @@ export interface WitnessFacts {
   readonly loggedAt: Map<Subject | 'silence', number>;
 }
 
-/** What two nodes may disagree about. */
+/** The subjects on which two nodes may disagree. */
 export type Subject = 'account' | 'chain' | 'decimals' | 'factory' | 'nonce' | 'payment' | 'registration';
 
 /** The configured chain with its second node, if any, and where disagreements are reported. */
@@ -57,9 +57,9 @@ export function createWitness(outside: Outside, facts: WitnessFacts): Witness | 
 }
 
 /**
- * What `read` answers over the chain's node and, where there is a second one, over that too. `read` must use the chain
- * that it gets, and answer what it parsed: nodes write one fact in several ways. Throws 502 `rpc_error` where either
- * cannot be asked, and where `same` of the answers differs.
+ * The answer of `read` over the chain's node and, where there is one, over the second. `read` must use the chain that
+ * it gets, and return parsed values: nodes write one fact in several ways. Throws 502 `rpc_error` where either cannot
+ * be asked, and where `same` of the answers differs.
  */
 export async function agreed<T, Name extends keyof Config>(
   ctx: Witnessed<Name>,
@@ -102,7 +102,7 @@ async function askEach<T, Name extends keyof Config>(
   if (isAsked && failure === undefined) return [first.value, second.value];
   // Nothing is final while the second node is silent.
   if (second.status === 'rejected' && isDue(ctx, 'silence')) ctx.log({ level: 'warn', event: 'witness_silent' });
-  // What one node alone says of a contract is not known yet.
+  // A contract's error that only one node reports is not confirmed.
   const isOfBoth = first.status === 'rejected' && second.status === 'rejected';
   throw rpcErrorOf(failure) && !isOfBoth ? rpcError('only one of the two nodes answers') : failure;
 }
