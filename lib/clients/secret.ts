@@ -11,7 +11,7 @@ export function createClientSecret(random: Random): string {
   return toBase64url(random(32));
 }
 
-/** What `CLIENTS` has of a secret; a secret is too random to be guessed from it. */
+/** The form in which `CLIENTS` holds a secret, which is too random to be guessed from it. */
 export function secretDigest(secret: string): string {
   return `sha256:${toHex(sha256Digest(utf8(secret)))}`;
 }

@@ -1,7 +1,7 @@
 import * as parse from './parsers.ts';
 import { plain } from './setting.ts';
 
-/** Who may register. People who are registered are never asked. */
+/** Settings for admission. They never apply to people who are registered. */
 export const ADMISSION_SETTINGS = {
   REGISTRATION: plain(
     'who may register: anybody (open), people with an invite (invite), nobody new (closed)',

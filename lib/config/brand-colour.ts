@@ -4,11 +4,11 @@ import { colourText, contrast, type Rgb, readableColour } from '../base/colour.t
 export interface BrandColour {
   readonly light: string;
   readonly dark: string;
-  /** What is wrong with it, and what would do; absent of a colour that can be read. */
+  /** The problem and its remedy; absent where the colour is readable. */
   readonly fault?: { readonly problem: string; readonly remedy: string };
 }
 
-/** What text has to have (WCAG 2.2, 1.4.3). A shade that is chosen here has more. */
+/** The contrast that text needs (WCAG 2.2, 1.4.3). A shade that is chosen here has more. */
 const CONTRAST_MIN = 4.5;
 const CONTRAST_CHOSEN = 5.5;
 
@@ -16,8 +16,8 @@ const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
 /**
- * What the colour is seen with on the pages (`assets/design/tokens.css`): its own text on a button, surface and ground
- * where it is a link's.
+ * The colours that the brand's is seen with on the pages (`assets/design/tokens.css`): the text of a button, and the
+ * surface and ground under a link.
  */
 const THEMES = {
   light: [WHITE, [0xf5, 0xf6, 0xfa]],

@@ -7,7 +7,7 @@ import { derived, plain } from './setting.ts';
 /** Names are short: they stand in subjects, in text messages and in the dialogs of passkeys. */
 export const BRAND_NAME_CHARS_MAX = 40;
 
-/** Whose pages, mails and passkeys these are, and in which languages. */
+/** Settings for the brand and the languages of pages, mails and passkeys. */
 export const BRAND_SETTINGS = {
   BRAND_NAME: plain(
     'name of the service on pages, in mails and in passkey dialogs',
@@ -60,7 +60,7 @@ export const BRAND_SETTINGS = {
   ),
 };
 
-/** A name without what would end it in a header, turn it around or hide in it. */
+/** Whether no character of the name would end it in a header, turn its direction around or be invisible. */
 export function isBrandName(name: string): boolean {
   const isPlain = name.isWellFormed() && !/[<>"\\\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u.test(withoutJoiners(name));
   return isPlain && name.trim() === name && name !== '' && [...name].length <= BRAND_NAME_CHARS_MAX;

@@ -50,7 +50,7 @@ export function readConfig(vars: Vars): Config {
   return config as Config;
 }
 
-/** What a text means as this setting: by its parser, and by what holds of every setting. */
+/** Reads a text as this setting: by the rules for every setting, and by its parser. */
 export function readSetting(name: SettingName, text: string | undefined): Reading<unknown> {
   if (text !== undefined && text.length > SETTING_CHARS_MAX)
     return { problem: `must be at most ${SETTING_CHARS_MAX} characters` };

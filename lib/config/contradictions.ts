@@ -5,9 +5,12 @@ import type { Setting } from './setting.ts';
 import { type Config, SETTINGS, type SettingName } from './settings.ts';
 import { isLoopbackHost, isLoopbackOrigin } from './url-parsers.ts';
 
-/** What the vault starts with, though it cannot be meant. Reads "NAME problem: remedy" and contains no value. */
+/**
+ * Warns of a setting that cannot be meant, though the vault starts with it. Reads "NAME problem: remedy" and contains
+ * no value.
+ */
 export interface SettingWarning {
-  /** The name of the setting, or of what was set instead of one. */
+  /** The name of the setting, or of the variable that was set instead of one. */
   readonly name: string;
   readonly problem: string;
   readonly remedy: string;
@@ -93,7 +96,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   },
 ];
 
-/** What contradicts itself in settings that can be used, each with its remedy. `vault serve` and the doctor say it. */
+/** The contradictions between usable settings, each with its remedy. `vault serve` and the doctor report them. */
 export function findContradictions(config: Config, isSet: IsSet): readonly SettingWarning[] {
   const found = CONTRADICTIONS.filter(({ names, when }) => names.some(isSet) && when(config, isSet));
   return [
@@ -103,14 +106,14 @@ export function findContradictions(config: Config, isSet: IsSet): readonly Setti
   ];
 }
 
-/** A setting whose row names another one that it needs and that is not there. */
+/** A warning for a setting whose row names another one that it needs and that is missing. */
 function withoutEffect(name: SettingName, config: Config): SettingWarning[] {
   const { needs } = SETTINGS[name] as Setting;
   if (needs === undefined || isThere(config, needs)) return [];
   return [{ name, problem: `has no effect without ${needs}`, remedy: `set ${needs}, or remove it` }];
 }
 
-/** What the vault reads whatever the provider is. */
+/** Settings that the vault reads whatever the provider is. */
 const READ_ANYWAY: readonly string[] = ['SMS_COUNTRIES'];
 
 /** Settings of a provider that is not the chosen one. */

@@ -7,14 +7,14 @@ export interface SettingView {
   readonly name: string;
   /** Null if it is unset. */
   readonly value: string | null;
-  /** Its default as a value or in words; null if it has none. */
+  /** Its default as a value or in words; null without a default. */
   readonly default: string | null;
   /** Whether the value is not the default. */
   readonly changed: boolean;
   readonly meaning: string;
 }
 
-/** Every setting in force; what differs from its default first, else in the order of the documents. */
+/** Every setting in force: first those that differ from their defaults, then in the order of the documents. */
 export function describeSettings(vars: Vars): readonly SettingView[] {
   const effective = effectiveVars(vars);
   const views = SETTING_NAMES.map((name): SettingView => {

@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts';
 
-/** What a first day decides together: its name, what it is about, and its settings. `vault init` asks for it. */
+/** Settings that are decided together on the first day, with a title and an explanation. `vault init` asks for them. */
 export interface FirstTopic {
   readonly title: string;
   readonly about: string;
@@ -10,7 +10,7 @@ export interface FirstTopic {
 /** The name of the group of all of them. */
 export const START_HERE = 'Start here';
 
-/** In the order in which they are asked: what a later one offers follows from the answers before. */
+/** In the order in which they are asked: a later topic's suggestions follow from the answers before. */
 export const FIRST_TOPICS = {
   address: {
     title: 'Address',

@@ -3,7 +3,7 @@ import { count } from './limit-settings.ts';
 /** The longest time, in days: ten years. */
 const DAYS_MAX = 3_650;
 
-/** How long what nothing needs any more is kept. */
+/** Settings for how long the vault keeps data that nothing needs any more. */
 export const KEEP_SETTINGS = {
   KEEP_EVENTS_DAYS: count('days for which events are kept', 7, 1, DAYS_MAX),
   KEEP_SIGNINS_DAYS: count(

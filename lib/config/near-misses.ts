@@ -3,7 +3,7 @@ import type { SettingWarning } from './contradictions.ts';
 import { SETTING_NAMES } from './effective.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
-/** What other programs, and those who ported their settings from them, call ours. */
+/** Names for our settings in other programs, and among people who ported their settings from them. */
 const BY_OTHER_PROGRAMS: Readonly<Record<string, SettingName>> = {
   SMTP_HOST: 'SMTP_URL',
   SMTP_SERVER: 'SMTP_URL',
@@ -18,7 +18,7 @@ const BY_OTHER_PROGRAMS: Readonly<Record<string, SettingName>> = {
   RESEND_KEY: 'RESEND_API_KEY',
 };
 
-/** Settings that are gone, and what to do instead. */
+/** Settings that were removed, each with its remedy. */
 const GONE: Readonly<Record<string, string>> = {
   BACKUP_S3_REGION: 'set BACKUP_S3_ENDPOINT to the one of the region, or AWS_REGION for a service that is not Amazon',
   DATABASE_CACHE_MB: 'remove it: each connection has 16 MiB',

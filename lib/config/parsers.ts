@@ -3,7 +3,7 @@ import { isObject, parseJson } from '../base/json.ts';
 import { normalIdentifier } from '../identity/identifier.ts';
 import type { Parser } from './setting.ts';
 
-/** A parser that refuses with `problem` what `parse` gives undefined for. An unset setting is refused. */
+/** A parser that refuses a text with `problem` where `parse` returns undefined. An unset setting is refused. */
 export function parsed<T>(problem: string, parse: (anyText: string) => T | undefined): Parser<T> {
   return (text) => {
     if (text === undefined) return { problem: 'must be set' };

@@ -14,7 +14,7 @@ export interface SettingFault {
   readonly remedy?: string;
 }
 
-/** Checks a combination of settings. Sees only what parsed; `isSet` separates a given value from a default. */
+/** Checks a combination of settings. It gets only those that parsed; `isSet` separates a given value from a default. */
 export type Rule = (config: Partial<Config>, isSet: (name: SettingName) => boolean) => readonly SettingFault[];
 
 /** Without it, all clients of a proxy on this machine would share one address and one limit. */
@@ -178,7 +178,7 @@ const adminListens: Rule = ({ host, port, adminHost, adminPort }) =>
     ? [{ name: 'ADMIN_PORT', problem: 'must differ from PORT' }]
     : [];
 
-/** Nobody could read a button, or see a link. */
+/** Refuses a colour in which nobody could read a button, or see a link. */
 const brandIsReadable: Rule = ({ brandColor }) =>
   brandColor?.fault ? [{ name: 'BRAND_COLOR', ...brandColor.fault }] : [];
 

@@ -54,7 +54,7 @@ export const webhookSecrets = (max: number) =>
     return keys.length <= max && keys.every((key) => key !== undefined) ? keys : undefined;
   });
 
-/** A private key in PEM, whose lines may also be separated by blanks or by `\\n`; the mailer judges what it is. */
+/** A private key in PEM, whose lines may also be separated by blanks or by `\\n`; the mailer judges its kind. */
 export const pemKey = parsed('must be a private key in PEM', (given) => {
   const [, label = '', body = ''] = /^-----BEGIN ((?:RSA )?PRIVATE KEY)-----(.+)-----END \1-----$/.exec(given) ?? [];
   const base64 = body.replace(/\\n|\s/g, '');

@@ -6,7 +6,7 @@ export interface SettingFile {
   readonly name: SettingName;
   readonly path: string;
   readonly maxBytes: number;
-  /** What precedes the fault; `names a file that` if absent. */
+  /** The words before the fault; `names a file that` if absent. */
   readonly what?: string;
 }
 

@@ -1,7 +1,7 @@
 /** Settings by variable name, as text. */
 export type Vars = Readonly<Record<string, string | undefined>>;
 
-/** What a text means, or why it is refused: words that complete "NAME …" and never repeat the text. */
+/** A setting's value, or why its text is refused: words that complete "NAME …" and never repeat the text. */
 export type Reading<T> = { readonly value: T } | { readonly problem: string };
 
 /** Reads a setting's text; undefined is an unset setting. A function, since a start makes one for each setting. */
@@ -12,7 +12,7 @@ export interface Setting<T = unknown> extends Facts {
   readonly meaning: string;
   readonly parser: Parser<T>;
   readonly default?: Default;
-  /** A secret has no flag and is never shown; of an endpoint, whose URL may hold a key, only the origin is shown. */
+  /** A secret has no flag and is never shown. An endpoint's URL may hold a key, so only its origin is shown. */
   readonly kind: 'plain' | 'secret' | 'endpoint';
 }
 

@@ -49,15 +49,18 @@ export const origin = parsed(
 /** Several origins. */
 export const origins = listOf('https origins (http:// only for localhost and loopback addresses)', parseOrigin);
 
-/** What the vault adds to a redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207). */
+/** The parameters that the vault adds to a redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207). */
 const REDIRECT_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
 
-/** What a redirect URI has to be, in words. */
+/** The required form of a redirect URI, in words. */
 export const REDIRECT_URI_FORM =
   'as a browser writes it, https (http:// only for localhost and loopback addresses), without user, fragment and the ' +
   `parameters ${REDIRECT_PARAMETERS.join(', ')}`;
 
-/** Whether a text is a redirect URI in the spelling of the URL parser: then what is compared is what is opened. */
+/**
+ * Whether a text is a redirect URI in the spelling of the URL parser, so that the URI that is compared is the one that
+ * is opened.
+ */
 export function isRedirectUri(text: string): boolean {
   const url = text.includes('#') ? undefined : parseUrl(text, ['https:', 'http:']);
   if (url?.href !== text || (url.protocol === 'http:' && !isLoopbackHost(url.hostname))) return false;

@@ -3,7 +3,10 @@ import type { Statement, Value } from './database.ts';
 /** A statement as every engine takes it. */
 export type Bound = { sql: string; args: Record<string, Value> };
 
-/** Converts arguments to what every engine accepts. Throws before a wrong one could fail a batch shared with others. */
+/**
+ * Converts arguments to types that every engine accepts. Throws before a wrong one could fail a batch shared with
+ * others.
+ */
 export function bind({ sql, args }: Statement): Bound {
   const bound: Record<string, Value> = {};
   for (const name in args) bound[name] = toColumn(name, args[name]);

@@ -14,7 +14,7 @@ import {
 
 /** Rows of one answer that asks for no number. */
 const PAGE_ROWS = 50;
-/** Rows that one export looks at; what is behind them is in the next one. */
+/** Rows that one export looks at; those behind them are in the next one. */
 export const EXPORT_ROWS_MAX = 100_000;
 /** An export reads in steps, so that requests are served in between: rows of a step, and rows it looks at. */
 const EXPORT_STEP_ROWS = 250;
@@ -28,13 +28,13 @@ export interface BrowseQuery {
   readonly limit?: number | undefined;
 }
 
-/** What an answer says of its place in a list. */
+/** The place of an answer in its list. */
 export interface Browsed {
-  /** The cursor of what follows; null at the end. */
+  /** The cursor of the next rows; null at the end. */
   readonly next: string | null;
   /** How far back the rows were looked through; null at the end. */
   readonly searchedTo: string | null;
-  /** How many rows there are; null with a cursor, as the first answer said it. */
+  /** How many rows there are; null with a cursor, since the first answer had it. */
   readonly total: Total | null;
 }
 

@@ -43,7 +43,7 @@ export function noteTime(now: number): Statement {
 export type WrongClock = 'process' | 'database' | 'unknown';
 
 /**
- * Which of two clocks is wrong that differ by `aheadMs`, by how far the newest block is ahead of the process's;
+ * Which of two clocks that differ by `aheadMs` is wrong, judged by how far the newest block is ahead of the process's;
  * undefined if they agree. Pure.
  */
 export function wrongClock(aheadMs: number, blockAheadMs: number | undefined): WrongClock | undefined {
@@ -53,7 +53,7 @@ export function wrongClock(aheadMs: number, blockAheadMs: number | undefined): W
   return Math.abs(blockAheadMs) <= BLOCK_APART_MS ? 'database' : 'unknown';
 }
 
-/** What a process knows of its clock by those of the database and of the chain. */
+/** Compares a process's clock with those of the database and of the chain. */
 export interface Clocks {
   /** Looks at the clocks from time to time. False while this process's is wrong: then no background work runs. */
   mayWork(): Promise<boolean>;
@@ -114,7 +114,7 @@ export function createClocks({ db, clock, log, metrics, block }: Parts): Clocks 
   function tell(): void {
     const seconds = wrong === undefined ? 0 : aheadMs / 1000;
     gauge.set(seconds);
-    // What the node says may come with the next look.
+    // The node's answer may come with the next look.
     if (wrong === told || (wrong === 'unknown' && node.isAsked())) return;
     if (wrong) log({ level: 'error', event: 'clock_off', seconds: Math.round(seconds), wrong });
     else log({ level: 'info', event: 'clock_agrees' });
@@ -183,7 +183,7 @@ function offsetOf(clock: Clock): number {
   return clock.now() - clock.monotonic();
 }
 
-/** For a host whose processes live for one request each: its clocks are the host's affair. */
+/** For a host whose processes live for one request each: the host keeps its own clocks right. */
 export const uncompared: Clocks = {
   mayWork: async () => true,
   mayDelete: () => true,

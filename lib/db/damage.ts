@@ -3,9 +3,9 @@ import { isDamaged } from './errors.ts';
 import { isRead } from './read-batches.ts';
 
 /**
- * The database that takes no writes once an answer or its host has said that it is damaged: a unique text whose page is
- * gone would be given to another. It is still read: a read of a page that is gone fails by itself. `report` is called
- * once, as the first call fails.
+ * A database that takes no writes once an answer or its host has reported damage: a unique text on a lost page would be
+ * given to another. Reads go on; a read of a lost page fails by itself. `report` is called once, as the first call
+ * fails.
  */
 export function refuseOnceDamaged(database: Database, damage: Damage, report: (found: string) => void): Database {
   function fail(error: unknown): never {

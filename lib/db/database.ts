@@ -55,7 +55,7 @@ export interface Result {
   readonly rowsAffected: number;
 }
 
-/** What was found damaged of a database: for good, until the process ends. */
+/** The damage that was found in a database. It holds until the process ends. */
 export interface Damage {
   found?: string;
   /** Whether it was reported. */
@@ -69,7 +69,7 @@ export interface Damage {
 export interface Database {
   /** `file` if absent. With another one, such as `http`, each call is a request to a server. */
   readonly protocol?: string;
-  /** What its host and the stores on it tell each other of its damage. */
+  /** The damage that its host or a store on it has found, for all of them. */
   readonly damage?: Damage;
   execute(statement: { sql: string; args: Record<string, Value> }): Promise<Result>;
   batch(statements: { sql: string; args: Record<string, Value> }[], mode: 'read' | 'write'): Promise<Result[]>;

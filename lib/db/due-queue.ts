@@ -11,13 +11,13 @@ export interface Waiting {
   readonly longest: number | string;
 }
 
-/** What to take of a queue. */
+/** The time, and the most rows to take from a queue. */
 export interface Taking {
   readonly now: number;
   readonly limit: number;
 }
 
-/** What a lease changes of its rows and returns of them; with `held` it takes none where that is not true. */
+/** The columns that a lease sets in its rows and those that it returns; where `held` is false it takes no rows. */
 export interface Leasing extends Taking {
   readonly set: string;
   readonly returning?: string;
@@ -34,8 +34,8 @@ export interface DueQueue {
   /** Changes the due rows that have waited longest. Its `set` puts them off, so that other processes skip them. */
   lease(leasing: Leasing): Statement;
   /**
-   * Makes due what a clock that was off has put off for longer than a row is ever put off. A process that holds
-   * a lease of such a row can no longer change it.
+   * Makes rows due that a clock which was off has put off for longer than a row is ever put off. A process that holds a
+   * lease of such a row can no longer change it.
    */
   recallLate(now: number, and?: Condition): Statement;
 }

@@ -51,8 +51,8 @@ export async function retryBusy<T>(clock: Clock, work: () => Promise<T>, random:
 }
 
 /**
- * Whether the engine answered, and refuses one of the statements: the others may run again without it. Not if it did
- * not answer, or serves nobody at the moment.
+ * Whether the engine answered and refuses one of the statements: the others may run again without it. False where it
+ * did not answer, or is too busy at the moment.
  */
 export function isRefused(error: unknown): boolean {
   if (error instanceof RangeError || codeOf(error) === ANSWER_TOO_LARGE) return true;
@@ -67,7 +67,7 @@ export function isDamaged(error: unknown): error is Error {
 /** The code of a call that the engine refuses since it has not answered an earlier one for long. */
 export const DATABASE_STALLED = 'DATABASE_STALLED';
 
-/** The code of an answer that is longer than what its reader takes; a libSQL server uses it too. */
+/** The code of an answer that is longer than its reader accepts; a libSQL server uses it too. */
 export const ANSWER_TOO_LARGE = 'RESPONSE_TOO_LARGE';
 
 /**
@@ -78,8 +78,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * What a caller of the store gets for an engine's failure. A statement that the engine refuses is a fault of ours or a
- * constraint's, and stays; after all else (no answer, no place, no lock) the database is away.
+ * The error for a caller of the store, by an engine's failure. A statement that the engine refuses is a fault of ours
+ * or a constraint's, and stays. After any other failure (no answer, no place, no lock) the database is unavailable.
  */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof RangeError || REFUSED.test(codeOf(error))) return error;

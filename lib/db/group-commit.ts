@@ -70,7 +70,7 @@ interface Failure {
 /** One caller's write and its promise. */
 interface Write {
   readonly build: () => Batch;
-  /** What was built, once its commit was near. */
+  /** The batch, built once its commit is near. */
   batch: Batch | undefined;
   /** When it was queued, in milliseconds. */
   readonly at: number;
@@ -121,8 +121,8 @@ async function settle(engine: Engine, writes: readonly Write[]): Promise<Failure
 }
 
 /**
- * Whether the batch was rolled back because of a statement. A busy database concerns every caller, and what may be
- * committed must not run again.
+ * Whether the batch was rolled back because of a statement. A busy database concerns every caller, and a batch that may
+ * be committed must not run again.
  */
 function isRefusal(error: unknown): boolean {
   return isRolledBack(error) && !isBusy(error);

@@ -10,7 +10,7 @@ export function areApart(ms: number): boolean {
 }
 
 /**
- * The latest end that anything of `ms` has whose owner's clock is not off. A later one was written by a clock that was,
+ * The latest end of a lease of `ms` whose owner's clock is not off. A later end was written by a clock that was off,
  * and counts as over: it would last until all clocks have passed it.
  */
 export function latestEnd(now: number, ms: number): number {

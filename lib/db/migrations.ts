@@ -7,8 +7,9 @@ import { MIGRATIONS, type Migration } from './schema.ts';
 export type Begins = (migration: Migration, left: number) => void;
 
 /**
- * Migrates the tables and returns what this call applied. Many processes may call it at once on one database: each
- * commit begins by recording its version, so all but one are rolled back. Throws what `pendingMigrations` throws.
+ * Migrates the tables and returns the migrations that this call applied. Many processes may call it at once on one
+ * database: each commit begins by recording its version, so all but one are rolled back. Throws as `pendingMigrations`
+ * does.
  */
 export async function migrate(
   database: Database,

@@ -37,7 +37,7 @@ export interface Total {
   readonly exact: boolean;
 }
 
-/** The rows that one page looks at where a condition chooses among them. What is not found there is behind `next`. */
+/** The rows that one page looks at where a condition chooses among them. Matches further back are behind `next`. */
 export const EXAMINED_ROWS_MAX = 10_000;
 /** The rows that are counted where no condition chooses among them: the count reads the index alone. */
 export const COUNTED_ROWS_MAX = 100_000;

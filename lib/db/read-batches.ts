@@ -30,8 +30,8 @@ export type Read = (build: () => Bound) => Promise<Result>;
  *
  * - Reads that come while `READ_REQUESTS_MAX` requests are under way, but for slow ones, go with the next.
  * - A read goes only into a request that is sent after it was asked for.
- * - If a request is refused for one of its reads, that one goes again alone and the others together. What is refused
- *   twice goes alone, so that only its caller fails. After no answer nothing goes again.
+ * - If a request is refused for one of its reads, that one goes again alone and the others together. A read that is
+ *   refused twice goes alone, so that only its caller fails. After no answer nothing goes again.
  * - No read waits longer than `DATABASE_WAIT_MS` for a server. For a file it waits for its turn, however long.
  */
 export function gatherReads({ database, clock, maxConnections }: Settings): Read {
@@ -95,7 +95,7 @@ function createRoom({ clock, maxConnections, slowMs }: RoomSettings, onFree: () 
   let slow = 0;
   return {
     isFree: () => underWay - slow < most && underWay < mostInAll,
-    /** Begins a request, and returns what ends it. */
+    /** Begins a request, and returns the function that ends it. */
     enter(): () => void {
       let isSlow = false;
       const onSlow = () => {

@@ -86,7 +86,7 @@ export function sweepRows(now: number): Statement {
   };
 }
 
-/** Who waits for a row; `network` is undefined for the operator. */
+/** A request that waits for a row; `network` is undefined for the operator. */
 interface Waiter {
   readonly network: string | undefined;
   readonly proceed: () => void;

@@ -34,7 +34,7 @@ interface Settings {
   /** Shared by stores on one database, so that only one of them checks the tables. */
   readonly schema?: Schema;
   readonly log?: Log;
-  /** What fails at the moment; shared by stores on one database, so that the log says it once. */
+  /** Current failures; shared by stores on one database, so that the log reports each once. */
   readonly outages?: Outages;
   /** Shared by stores on one database, so that none writes once one has found it. */
   readonly damage?: Damage;
@@ -169,7 +169,7 @@ function createWriting(commit: Commit, onEvents: (events: number) => void) {
       let statements: readonly Statement[] = [];
       let fault: { readonly error: unknown } | undefined;
       const results = await commit.writeLater(() => {
-        // What cannot be made is its caller's error alone: the commit goes on with the others.
+        // Statements that cannot be built fail their own caller alone: the commit goes on with the others.
         try {
           statements = build();
           return statements.map(bind);

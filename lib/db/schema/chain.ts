@@ -1,6 +1,6 @@
-/** What the follower has read of the chain. */
+/** The follower's tables: its position, and the blocks and events that it has read. */
 export const CHAIN_TABLES: readonly string[] = [
-  // One row: what has been read of the chain, and up to where.
+  // One row: the source that is read, and up to where.
   `CREATE TABLE follower (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     source TEXT NOT NULL,

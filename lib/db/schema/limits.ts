@@ -1,4 +1,4 @@
-/** What is counted for limits beside the rows themselves. */
+/** Counts for limits that no other table's rows give. */
 export const LIMITS_TABLES: readonly string[] = [
   // `used` in the ten minutes that end at `slot`: a day's use is their sum.
   `CREATE TABLE budget_uses (

@@ -31,7 +31,7 @@ export const RECOVERY_TABLES: readonly string[] = [
   `CREATE INDEX recoveries_with_address ON recoveries (id) WHERE identifier IS NOT NULL`,
   // The console lists those that may still end, of which there are few.
   `CREATE INDEX recoveries_open ON recoveries (id) WHERE status IN ('queued', 'proposed')`,
-  // The address that a commitment names, so that its owner hears of a recovery that another copy of the key proposes.
+  // The address that a commitment names, to notify its owner of a recovery that another copy of the key proposes.
   // `misses` counts the days on which the account did not have the commitment.
   `CREATE TABLE recovery_addresses (
     chain_id INTEGER NOT NULL,

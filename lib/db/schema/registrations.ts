@@ -1,6 +1,6 @@
-/** Registrations, who holds what, and who may register. */
+/** Registrations, their holders and keys, and admission. */
 export const REGISTRATIONS_TABLES: readonly string[] = [
-  // What each proves, and who holds what: docs/decisions/0016.
+  // Each row's evidence, and whether it holds its identifier: docs/decisions/0016.
   `CREATE TABLE registrations (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     identifier TEXT NOT NULL,
@@ -56,7 +56,7 @@ export const REGISTRATIONS_TABLES: readonly string[] = [
   `CREATE INDEX registrations_by_controller ON registrations (controller) WHERE controller IS NOT NULL`,
   `CREATE INDEX registrations_by_time ON registrations (registered_at)`,
   `CREATE INDEX registrations_waiting ON registrations (identifier) WHERE waits = 1`,
-  // Who has challenged the holder of an address; of one that is over `ended_by` says how (docs/decisions/0043).
+  // Challenges of an address's holder; `ended_by` says how one ended (docs/decisions/0043).
   `CREATE TABLE challenges (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     identifier TEXT NOT NULL,
@@ -72,7 +72,7 @@ export const REGISTRATIONS_TABLES: readonly string[] = [
   `CREATE INDEX challenges_by_identifier ON challenges (identifier, ended_at)`,
   `CREATE INDEX challenges_due ON challenges (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX challenges_by_end ON challenges (ended_at) WHERE ended_at IS NOT NULL`,
-  // Who hears of a challenge. The addresses are those of its begin: a thief who changes one meanwhile silences nobody.
+  // The recipients of a challenge's notices, as at its start: a thief who changes an address meanwhile silences nobody.
   `CREATE TABLE challenge_notices (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     challenge_id INTEGER NOT NULL,

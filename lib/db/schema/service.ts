@@ -51,7 +51,7 @@ export const SERVICE_TABLES: readonly string[] = [
     signs_from INTEGER NOT NULL,
     ends_at INTEGER
   ) STRICT, WITHOUT ROWID`,
-  // One row: what the subject of people follows from. It does not follow from a secret that may change.
+  // One row: the salt of people's subjects, which do not follow from a secret because that may change.
   `CREATE TABLE subject_salt (id INTEGER PRIMARY KEY CHECK (id = 1), salt TEXT NOT NULL) STRICT`,
   // Tells a key from the one that was in force before.
   `CREATE TABLE key_marks (name TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID`,

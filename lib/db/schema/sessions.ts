@@ -1,4 +1,4 @@
-/** Sessions, tokens that were revoked, and codes that apps exchange for who signed in. */
+/** Sessions, revoked tokens, operators, and codes that apps exchange after a sign-in. */
 export const SESSIONS_TABLES: readonly string[] = [
   `CREATE TABLE sessions (
     identifier TEXT PRIMARY KEY,
@@ -67,7 +67,7 @@ export const SESSIONS_TABLES: readonly string[] = [
     token TEXT UNIQUE,
     token_until INTEGER
   ) STRICT, WITHOUT ROWID`,
-  // For the person and the audit: who signed in where, and who was refused (`reason`). `network` is masked.
+  // Sign-ins, for the person and the audit; a refused one has a `reason`. `network` is masked.
   `CREATE TABLE signins (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
@@ -88,7 +88,7 @@ export const SESSIONS_TABLES: readonly string[] = [
     count INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account, key)
   ) STRICT, WITHOUT ROWID`,
-  // Who hears of a passkey that is new to an account, by mail.
+  // Notices, by mail, of a passkey that is new to an account.
   `CREATE TABLE passkey_notices (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     did TEXT NOT NULL,

@@ -1,4 +1,4 @@
-/** Codes that are sent and checked, and who proved an identifier. */
+/** Codes that are sent and checked, and identifiers that were proven by them. */
 export const VERIFICATION_TABLES: readonly string[] = [
   // One row a send: the limits count it, and it holds the code's digest. Each purpose has a newest code of its own.
   `CREATE TABLE codes (
