@@ -1,9 +1,9 @@
 import type { MailPart } from './message-page.ts';
 import { type Letter, type Say, timeText } from './recovery-message.ts';
 
-/** What a notice of a challenge says: another DID claims an address whose holder has a passkey. */
+/** The contents of a notice of a challenge: another DID claims an address whose holder has a passkey. */
 export interface ChallengeNews {
-  /** `kept`: by its holder, who has claimed it anew. */
+  /** `kept`: by its holder, who has claimed it again. */
   readonly status: 'begun' | 'soon' | 'kept' | 'released' | 'replaced' | 'moved' | 'failed';
   /** The address or number, masked: it goes to others of the holder's, too. */
   readonly address: string;

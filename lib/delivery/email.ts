@@ -9,7 +9,7 @@ export interface EmailSender {
   send(mail: CodeMail): Promise<void>;
 }
 
-/** The sender that `EMAIL_PROVIDER` names. Throws when what that provider needs was not handed in. */
+/** The sender that `EMAIL_PROVIDER` names. Throws when a part that this provider needs was not handed in. */
 export function createEmailSender(
   outside: EmailContext & { readonly config: { readonly emailProvider: string } },
 ): EmailSender {

@@ -71,7 +71,7 @@ export const smsHook = {
   check: (outside: CheckContext<SmsHookSettings>) => tryHook(outside, smsHookOf(outside.config)),
 } as const satisfies DeliveryProvider;
 
-/** Where messages are posted, and what signs them. */
+/** The URL that messages are posted to, and the secrets that sign them. */
 interface Hook {
   readonly name: 'EMAIL_HOOK' | 'SMS_HOOK';
   readonly url: string;
@@ -90,7 +90,7 @@ function smsHookOf({ smsHookUrl: url, smsHookSecret: secrets }: SmsHookSettings)
   return { name: 'SMS_HOOK', url, secrets };
 }
 
-/** What mails and text messages have in common (`docs/hooks.md`). */
+/** The members that mails and text messages have in common (`docs/hooks.md`). */
 function messageOf({ clock, brandOf }: HookContext<unknown>, channel: 'email' | 'sms', message: CodeMail) {
   const { to, code = null, pass = null, language, app, lifetimeSeconds } = message;
   const expiresAt = lifetimeSeconds === 0 ? null : isoTime(clock.now() + lifetimeSeconds * 1000);
@@ -128,7 +128,7 @@ function post(
 /** Statuses that say nothing of the recipient, and that nothing was sent: the send costs its client nothing. */
 const OWN_REFUSALS = [401, 410, 429, 503];
 
-/** What is posted: its id, what it is, and its data if any. */
+/** A posted message: its id, its type, and its data if any. */
 interface Posted {
   readonly id: string;
   readonly type: 'message.send' | 'ping';
@@ -150,7 +150,7 @@ function postSigned(
   });
 }
 
-/** Posts two pings, which send nothing: one signed, which is to be taken, and one signed by nobody's secret. */
+/** Posts two pings, which send nothing: a signed one, which must be accepted, and one signed with a secret of zeros. */
 async function tryHook(outside: Outside, hook: Hook): Promise<readonly CheckResult[]> {
   const ping = { id: `msg_ping_${outside.clock.now()}`, type: 'ping' } as const;
   const { name } = hook;

@@ -20,10 +20,10 @@ export interface MailSettings {
   readonly baseUrl: string;
 }
 
-/** What letters are made of. */
+/** The parts that mails are made of: settings, brands and words. */
 export type Stationery = Pick<DeliveryContext<MailSettings>, 'config' | 'brandOf' | 'wordsOf'>;
 
-/** What makes the mails of a provider, by brand and language. Throws without `EMAIL_FROM`. */
+/** Returns the function that makes a provider's mails, by brand and language. Throws without `EMAIL_FROM`. */
 export function mailOf(provider: string, stationery: Stationery): (message: CodeMail) => Promise<Mail> {
   const { emailFrom, baseUrl } = stationery.config;
   if (emailFrom === undefined) throw new Error(`EMAIL_PROVIDER=${provider} needs EMAIL_FROM`);
@@ -39,7 +39,7 @@ export function mailOf(provider: string, stationery: Stationery): (message: Code
   };
 }
 
-/** What writes the content of mails, by brand and language. */
+/** Returns the function that writes the content of mails, by brand and language. */
 export function createContents({ config, brandOf, wordsOf }: Stationery): (message: CodeMail) => Promise<CodeMessage> {
   const { host } = new URL(config.baseUrl);
   const composers = new Map<MailBrand, Map<string, ReturnType<typeof createComposer>>>();

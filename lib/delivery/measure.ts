@@ -37,7 +37,7 @@ export async function measureDelivery(
 
 /**
  * Whether a message surely reached nobody: no connection was made, or it was refused before it was accepted, for a
- * reason that lies with the vault or its provider. A refusal of the recipient is not one: it would make trying out
+ * reason that lies with the vault or its provider. A refusal of the recipient does not count: it would make trying out
  * addresses free. Read from the member `reachedNobody` of the error or of its causes.
  */
 export function reachedNobody(error: unknown): boolean {

@@ -11,15 +11,17 @@ import { fittingText, smsOf } from './sms-text.ts';
 
 export type { CodeMessage } from './message-page.ts';
 
-/** What a message carries, and the lifetime of its code. */
+/** The contents of a message, and the lifetime of its code. */
 export interface CodeNotice {
   /** Absent when the message carries the pass alone. */
   readonly code?: string | undefined;
-  /** What the code is for; without one to sign up. */
+  /** The purpose of the code; if absent, to sign up. */
   readonly purpose?: Purpose | undefined;
   /** The link of a pass. */
   readonly pass?: string | undefined;
-  /** Another DID has taken the address or the number over, or it is the operator's test: it carries nothing. */
+  /**
+   * A notice without a code or link: another DID has taken the address or number over, or the operator sends a test.
+   */
   readonly notice?: 'taken_over' | 'test' | undefined;
   /** A recovery of an account: the message says how it stands. */
   readonly recovery?: RecoveryNews | undefined;
@@ -35,7 +37,7 @@ export interface Letterhead {
   readonly brand: MailBrand;
   readonly words: Catalogue;
   readonly language: string;
-  /** The ids whose text is English, as the language has none. */
+  /** The ids whose text is English, as the language lacks them. */
   readonly english: readonly string[];
   readonly direction: 'ltr' | 'rtl';
   readonly host: string;
@@ -44,7 +46,9 @@ export interface Letterhead {
 /** The pages' own accent (`assets/design/tokens.css`). */
 const COLORS = { light: '#3146c8', dark: '#96a5ff' };
 
-/** The mail's content. The code is near the start, where previews show it; the subject, which servers log, has none. */
+/**
+ * The mail's content. The code is near the start, where previews show it, and not in the subject, which servers log.
+ */
 export function codeMessage(notice: CodeNotice, head: Letterhead): CodeMessage {
   const say = sayingOf(notice, head, head.direction === 'rtl');
   const { subject, parts } = letterOf(notice, say, head.language);
@@ -72,7 +76,7 @@ export function smsText(notice: CodeNotice, head: Letterhead): string {
   return smsOf({ code, pass, purpose, isTaken, boundLine: bound, lifetime, host: head.host }, say);
 }
 
-/** Subjects stay plain: what shows them shows marks of direction, too. */
+/** Subjects stay plain: programs that show them would show marks of direction, too. */
 function sayingOf(
   { lifetimeSeconds }: CodeNotice,
   { brand, host, words, language, english }: Letterhead,
@@ -109,7 +113,7 @@ function letterOf(
     pass === undefined
       ? []
       : [{ kind: 'line' }, { kind: 'quiet', text: say('code.another') }, { kind: 'link', text: pass }];
-  // Before how to use it: what the code does, and where.
+  // The effect of the code comes before the way to use it.
   const { parts } = letter('code', say, [purpose, 'enter', 'ignore']);
   const subject = say(purpose === 'registration' ? 'code.subject' : `code.${purpose}_subject`);
   return { subject, parts: [{ kind: 'code', text: code }, ...parts, ...another] };

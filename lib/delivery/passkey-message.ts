@@ -1,6 +1,6 @@
 import { type Letter, type Say, timeText } from './recovery-message.ts';
 
-/** What a mail about a passkey says that is new to the reader's account. */
+/** The contents of a mail about a passkey that is new to the reader's account. */
 export interface PasskeyNews {
   /** What it did: it signed in at the app of the mail, or registered something there. */
   readonly by: 'signin' | 'registration';

@@ -36,11 +36,11 @@ export type MessageName = (typeof MESSAGES)[number];
 /** A message with made-up values, as it would go out. */
 export interface Preview {
   readonly mail: CodeMessage;
-  /** Null for what goes out by mail alone. */
+  /** Null for a message that is sent by mail alone. */
   readonly sms: (SmsCount & { readonly text: string }) | null;
 }
 
-/** What the samples are made of besides made-up values. */
+/** The values of samples that are not made up. */
 export interface SampleOptions {
   /** The address of the pages that messages lead to. */
   readonly links: {
@@ -54,7 +54,7 @@ export interface SampleOptions {
   readonly readyAt: string;
 }
 
-/** Nobody's: it is only shown. */
+/** Made up: it is only shown. */
 const SAMPLE_CODE = '042137';
 const SAMPLE_ADDRESS = 'a***@example.com';
 const SAMPLE_ACCOUNT = '0x52908400098527886e0f7030069857d2e4169ee7';

@@ -22,20 +22,23 @@ export interface DeliveryProvider {
   readonly prints?: true;
   /** What to do when its check throws, or does not end. */
   readonly remedy: string;
-  /** What sends, given a `DeliveryContext` with its settings. Throws when one is missing. */
+  /** Creates the sender, given a `DeliveryContext` with its settings. Throws when one is missing. */
   readonly create: (outside: never) => unknown;
   /** Whether it would send, given a `CheckContext` with its settings; one that prints has nothing to check. */
   readonly check?: (outside: never) => Promise<readonly CheckResult[]>;
 }
 
-/** What a check found, in the doctor's words: `warn` works, but; `skip` could not be tried. No text holds a secret. */
+/**
+ * The result of a check, in the doctor's words: `warn` works, with a flaw; `skip` could not be tried. No text holds a
+ * secret.
+ */
 export interface CheckResult {
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
   readonly text: string;
   readonly remedy?: string;
 }
 
-/** What a mail shows of the service that it comes from. */
+/** The parts of a service's brand that a mail shows. */
 export interface MailBrand {
   readonly name: string;
   /** The host of an app whose people sign in at `/authorize`; without one that of `BASE_URL`. */
@@ -55,7 +58,7 @@ export interface MailWords {
   readonly direction: 'ltr' | 'rtl';
 }
 
-/** What every provider is given. */
+/** The settings and services that every provider gets. */
 export interface DeliveryContext<Config> {
   readonly config: Config;
   readonly fetch: Fetch;
@@ -69,8 +72,8 @@ export interface DeliveryContext<Config> {
 }
 
 /**
- * What a check is given; it sends nothing. `connect` is the host's mail server, for those that need sockets;
- * undefined on a host that has none.
+ * The settings and services of a check, which sends nothing. `connect` is the host's mail server, for providers that
+ * need sockets; undefined on a host without sockets.
  */
 export interface CheckContext<Config> {
   readonly config: Config;
@@ -89,7 +92,7 @@ export interface CodeMail {
   /** Absent when the message carries the pass alone, because somebody has been guessing. */
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
-  /** What the code is for; without one to sign up. */
+  /** The purpose of the code; if absent, to sign up. */
   readonly purpose?: Purpose | undefined;
   /** Another DID has taken the address or the number over, or it is the operator's test. */
   readonly notice?: 'taken_over' | 'test';
@@ -115,7 +118,9 @@ export interface OwnSms {
   send(message: CodeMail): Promise<void>;
 }
 
-/** What a provider that keeps the code says of a guess; `pending` is a wrong one that may be tried again. */
+/**
+ * The verdict on a guess by a provider that keeps the code; `pending` is a wrong guess, after which another is allowed.
+ */
 export type ProviderVerdict = 'approved' | 'pending' | 'expired' | 'exhausted';
 
 /**

@@ -11,7 +11,7 @@ export const EMAIL_PROVIDERS = [emailLog, noEmail, smtp, resend, emailHook] as c
 /** The providers of text messages, in the order that settings name them. */
 export const SMS_PROVIDERS = [smsLog, noSms, twilio, smsHook] as const;
 
-/** What any provider of mail may be made of, and any of text messages. */
+/** The settings and services of all providers of mail together, and of all of text messages. */
 export type EmailContext = All<Parameters<(typeof EMAIL_PROVIDERS)[number]['create']>[0]>;
 export type SmsContext = All<Parameters<(typeof SMS_PROVIDERS)[number]['create']>[0]>;
 
@@ -28,7 +28,7 @@ type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends
   ? Every
   : never;
 
-/** What codes are delivered by: the doctor's word for it, the setting that chooses, and the words for its codes. */
+/** A channel for codes: its name in the doctor, the setting that chooses its provider, and the words for its codes. */
 export interface DeliveryChannel {
   readonly name: 'mail' | 'sms';
   readonly setting: 'EMAIL_PROVIDER' | 'SMS_PROVIDER';

@@ -1,6 +1,6 @@
 import type { MailPart } from './message-page.ts';
 
-/** What a mail about a recovery says. */
+/** The contents of a mail about a recovery. */
 export interface RecoveryNews {
   readonly kind: 'started' | 'running' | 'ended' | 'contact';
   /** How it ended: one of `ENDS`. */

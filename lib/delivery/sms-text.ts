@@ -31,13 +31,13 @@ export function isOneSegment(text: string): boolean {
   return countSms(text).segments === 1;
 }
 
-/** What a text message carries. */
+/** The contents of a text message. */
 export interface SmsNotice {
   readonly code?: string | undefined;
   readonly pass?: string | undefined;
   readonly purpose?: Purpose | undefined;
   readonly isTaken: boolean;
-  /** The origin-bound line of the code; absent where the host can have none. */
+  /** The origin-bound line of the code; absent where the host cannot have one. */
   readonly boundLine?: string | undefined;
   readonly lifetime: string;
   /** Stands for a brand whose letters take too much room. */
@@ -68,7 +68,7 @@ export function smsOf(
   return fitting([...bound(full), full, ...bound(short), ...bound(byHost), short, code]);
 }
 
-/** The words of a code for each purpose: in full, and as few as still say what it does. */
+/** The words of a code for each purpose: in full, and the fewest that still say its effect. */
 const FORMS: Readonly<Record<Purpose, readonly [string, string]>> = {
   registration: ['sms.code', 'sms.short'],
   recovery: ['sms.recovery', 'sms.recovery_short'],

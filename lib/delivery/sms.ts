@@ -1,7 +1,7 @@
 import type { NoSms, OwnSms, VerifySms } from './provider.ts';
 import { SMS_PROVIDERS, type SmsContext } from './providers.ts';
 
-/** The kinds of provider: checks of a code depend on who keeps it, so they are matched exhaustively. */
+/** The kinds of provider. Either the vault or the provider keeps the code, so checks match the kinds exhaustively. */
 export type SmsProvider = OwnSms | VerifySms | NoSms;
 
 /** The provider of `SMS_PROVIDER`. Throws when a setting it needs is missing. */

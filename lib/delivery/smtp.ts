@@ -55,8 +55,7 @@ async function sendInTime(clock: Clock, mailer: Mailer, mail: Mail, { code, pass
   try {
     await Promise.race([mailer.send(mail), late]);
   } catch (error) {
-    // An embedder's mailer may quote what it was given; the original error, its stack and its causes are dropped with
-    // that.
+    // An embedder's mailer may quote its input, so the original error is dropped with its stack and its causes.
     const secrets = [mail.to, code, pass, pass?.split('#')[1]].filter((text) => text !== undefined);
     const shown = new Error(hide(error instanceof Error ? error.message : 'the mailer failed', secrets));
     throw Object.assign(shown, { reachedNobody: reachedNobody(error) });

@@ -44,7 +44,7 @@ export const twilio = {
     const account = accountOf(context.config);
     const purposes = PURPOSES.filter((purpose) => account.services[purpose] !== undefined);
     const found = await Promise.all(purposes.map((purpose) => checkService(context, account, purpose)));
-    // What is wrong with the account is said once.
+    // A fault of the account is reported once.
     return found.filter(({ text }, i) => found.findIndex((one) => one.text === text) === i);
   },
 } as const satisfies DeliveryProvider;

@@ -26,7 +26,7 @@ export async function checkAccounts(
   const factory = factoryOf(chain.config, kind);
   if (factory === null) return [];
   const [known, found] = [knownFactory(kind, factory), await readOwnFactory(chain, kind, factory)];
-  // The check of the contracts already reports that there is no code.
+  // The check of the contracts already reports the missing code.
   if (found === undefined) return [];
   const own = known ?? found;
   if (own === null)

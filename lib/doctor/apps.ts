@@ -11,7 +11,7 @@ import { troubleOf } from './trouble.ts';
 /** Checks of the apps of `CLIENTS`: the issuer as they find it, and how they are set up. */
 export function appChecks(examined: Examined): readonly DoctorCheck[] {
   const { config, host } = examined;
-  // The file was read at the start; a host without a doctor has none that could be read again.
+  // The file was read at the start; a host without a doctor cannot read it again.
   if (config.clients === undefined || !host) return [];
   const read = () => readClients(config, host.operatorFiles) ?? new Map();
   const remedy = 'see docs/openid.md; vault clients check reads the file alone';
@@ -53,7 +53,7 @@ function checkClients(clients: Clients, isTrial: boolean): readonly Finding[] {
   ];
 }
 
-/** What apps read before anything else: the discovery document with this issuer, and keys. */
+/** Checks the answers that apps read first: the discovery document with this issuer, and the keys. */
 async function checkIssuer({ config: { baseUrl }, ...outside }: Examined): Promise<readonly Finding[]> {
   const remedy =
     'lead /.well-known/openid-configuration, /jwks, /token and /userinfo to the vault; see docs/proxies.md';

@@ -3,7 +3,7 @@ import type { BackupState } from '../monitoring/last-backup.ts';
 import { type DoctorCheck, type Finding, ok, skip, warn } from './finding.ts';
 import type { Examined } from './host.ts';
 
-/** The check of the newest backup; none where there is no database. */
+/** The check of the newest backup; empty without a database. */
 export function backupChecks({ clock, config, stored }: Examined): readonly DoctorCheck[] {
   if (!stored) return [];
   return [

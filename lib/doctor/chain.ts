@@ -30,7 +30,7 @@ const CHAIN_SILENT_MS = 10 * MINUTE_MS;
 /** Checks of clock, chain, contracts, registrar, guardian, bundler and indexer. */
 export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   const { config, fetch, clock, stored } = examined;
-  // Metrics of its own: what the doctor asks is no work of the vault.
+  // Metrics of its own, so that the doctor's calls are not counted as the vault's.
   const outside: Outside = { fetch, clock, metrics: createMetrics(), log: () => undefined };
   const rpc = createRpc({ ...outside, urls: { [config.chainId]: config.rpcUrl } });
   const witness = createWitness({ ...outside, config }, createWitnessFacts());
@@ -49,7 +49,7 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
     checks.push({ name, remedy: NODE, run });
   };
   const missing = once(() => missingContracts(chain));
-  // What needs a contract is not judged where that is not there: that is reported once.
+  // Checks of a contract that is missing are skipped, since that is reported once.
   const onContract = (name: CheckName, contract: ContractSetting, look: () => Promise<readonly Finding[]>) =>
     onNode(name, async () =>
       (await missing()).includes(contract) ? [skip(name, `there is no contract at ${contract}`)] : look(),
@@ -83,7 +83,7 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
   return checks;
 }
 
-/** What the database knows; undefined also where it cannot be read, which is reported by its own check. */
+/** The facts in the database; undefined also where it cannot be read, which its own check reports. */
 async function readStored(stored: Examined['stored']): Promise<StoredFacts | undefined> {
   return stored?.().catch(() => undefined);
 }
@@ -125,7 +125,10 @@ async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readon
   ];
 }
 
-/** What verifies passkeys' signatures: the precompile, or Solidity, which is dear. A wrong one is refused. */
+/**
+ * Checks the verifier of passkeys' signatures: the precompile, or Solidity, which is expensive. It must refuse a wrong
+ * one.
+ */
 async function checkP256(chain: ExaminedChain): Promise<readonly Finding[]> {
   if (await takesBadSignatures(chain)) {
     const remedy = 'use another chain: with any factory, anybody moves what every account holds';

@@ -30,7 +30,7 @@ export async function missingContracts({ config, rpc }: ExaminedChain): Promise<
   return contractsOf(config).flatMap(({ name }, i) => (codes[i] === '0x' ? [name] : []));
 }
 
-/** Checks that what is set is there: what is missing is one finding, as it has one cause. */
+/** Checks that the configured contracts exist. All that are missing are one finding, as they have one cause. */
 export async function checkContracts(
   chain: ExaminedChain,
   missing: readonly ContractSetting[],

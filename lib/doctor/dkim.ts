@@ -2,7 +2,7 @@
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Sight } from './host.ts';
 
-/** What mails are signed with; `publicKey` is that of the private key, SubjectPublicKeyInfo in base64. */
+/** The key that signs mails; `publicKey` is that of the private key, SubjectPublicKeyInfo in base64. */
 export interface DkimKey {
   readonly domain: string;
   readonly selector: string;

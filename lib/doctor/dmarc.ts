@@ -1,4 +1,4 @@
-// DMARC, RFC 7489: what receivers do with mails of a domain that neither SPF nor DKIM vouches for.
+// DMARC, RFC 7489: the policy of receivers for mails of a domain that neither SPF nor DKIM vouches for.
 import { tagsOf } from './dkim.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Sight } from './host.ts';

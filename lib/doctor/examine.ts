@@ -10,7 +10,7 @@ import { networkChecks } from './network.ts';
 import { peopleChecks } from './people.ts';
 
 /**
- * Runs every check once and resolves with what was found. Changes nothing and never throws. `more` runs beside the
+ * Runs every check once and resolves with the findings. Changes nothing and never throws. `more` runs beside the
  * others; `timeoutMs` is of each check.
  */
 export async function examine(

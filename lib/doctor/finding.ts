@@ -5,7 +5,7 @@ import { troubleOf } from './trouble.ts';
 /** How long a check may take. */
 const DOCTOR_CHECK_TIMEOUT_MS = 25_000;
 
-/** What each check is of, by area: the order in which they are shown. */
+/** The checks of each area, in the order in which they are shown. */
 const AREAS = {
   settings: ['settings'],
   storage: ['files', 'database', 'schema', 'backup', 'disk'],
@@ -43,12 +43,12 @@ export interface Finding {
 /** One check. `run` throws if the thing does not work at all. */
 export interface DoctorCheck {
   readonly name: CheckName;
-  /** What to do if `run` throws or does not end. */
+  /** The remedy if `run` throws or does not end. */
   readonly remedy: string;
   readonly run: () => Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** What was found, by area, and when (ISO 8601). */
+/** The findings, by area, and their time (ISO 8601). */
 export interface DoctorReport {
   readonly checkedAt: string;
   readonly checks: readonly (Finding & { readonly area: string })[];

@@ -9,11 +9,13 @@ import type { BuiltIn, ServedPage } from '../words/words.ts';
 import type { DoctorCheck } from './finding.ts';
 import type { StoredFacts } from './stored.ts';
 
-/** What the doctor is lent beyond Fetch: name look-ups, sockets for mail, files, and the host's own checks. */
+/**
+ * The host's services for the doctor beyond Fetch: name look-ups, sockets for mail, files, and the host's own checks.
+ */
 export interface DoctorHost {
   /** The addresses of a host name. Rejects if there are none. */
   readonly addressesOf: (name: string) => Promise<readonly string[]>;
-  /** The TXT records of a name, each as one text; none where there are none. Rejects if DNS does not answer. */
+  /** The TXT records of a name, each as one text; empty where there are none. Rejects if DNS does not answer. */
   readonly txt: (name: string) => Promise<readonly string[]>;
   /** The public half of a private key in PEM, as SubjectPublicKeyInfo in base64; undefined if it cannot be read. */
   readonly publicKeyOf: (pem: string) => string | undefined;
@@ -22,17 +24,17 @@ export interface DoctorHost {
   readonly operatorFiles: OperatorFiles;
   /** The vault's own words of a page. */
   readonly builtIn: (page: ServedPage) => BuiltIn;
-  /** Checks of what only the host sees: files, disk and database. They run after all others. */
+  /** Checks of things that only the host sees: files, disk and database. They run after all others. */
   readonly checks: readonly DoctorCheck[];
 }
 
 /** The host without its checks. */
 export type Sight = Omit<DoctorHost, 'checks'>;
 
-/** What is said of what only a host could check that lends nothing. */
+/** The text of a check that needs a host, where the host lends nothing. */
 export const UNSEEN = 'the host of this vault cannot check it';
 
-/** What every check is given. */
+/** The inputs of every check. */
 export interface Examined {
   readonly config: Config;
   readonly fetch: Fetch;
@@ -41,7 +43,7 @@ export interface Examined {
   readonly namesProxies: boolean;
   /** Undefined on a host that lends the doctor nothing. */
   readonly host: Sight | undefined;
-  /** What the database knows; undefined where there is none yet. Rejects if it cannot be read. */
+  /** The facts in the database; undefined where there is none yet. Rejects if it cannot be read. */
   readonly stored?: (() => Promise<StoredFacts | undefined>) | undefined;
 }
 

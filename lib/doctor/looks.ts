@@ -5,14 +5,14 @@ import type { StoredFacts } from './stored.ts';
 /** Looks that take longer than this, in minutes, are behind. */
 const LOOKS_BEHIND_MINUTES = 60;
 
-/** Checks that what was proven once is asked of the chain again. */
+/** Checks that accounts of proven registrations are looked at on-chain again in time. */
 export function checkLooks(
   { looksPerMinute, follower }: Pick<Config, 'looksPerMinute' | 'follower'>,
   stored: StoredFacts | undefined,
 ): readonly Finding[] {
   const looks = stored?.looks;
   if (looks === undefined) return [skip('looks', 'the database does not say how many looks are due')];
-  // Beside a follower only what has changed is looked at.
+  // Beside a follower only changed accounts are looked at.
   const due = looks.changed + (follower ? 0 : looks.routine);
   const minutes = Math.ceil(due / looksPerMinute);
   const text = `${due} of the accounts with registrations are due to be looked at again on-chain`;

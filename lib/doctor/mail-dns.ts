@@ -7,7 +7,7 @@ import { type CheckName, type DoctorCheck, type Finding, fail, skip } from './fi
 import { type Examined, type Sight, UNSEEN } from './host.ts';
 import { checkSpf } from './spf.ts';
 
-/** Checks of what receivers ask DNS about the domain of `EMAIL_FROM`: SPF, DKIM and DMARC. */
+/** Checks of the DNS records that receivers read for the domain of `EMAIL_FROM`: SPF, DKIM and DMARC. */
 export function mailDnsChecks({ config, host }: Examined): readonly DoctorCheck[] {
   const { emailProvider, emailFrom } = config;
   const domain = domainOfSender(emailFrom ?? '');

@@ -61,7 +61,7 @@ function checkWriters({ allowedOrigins, appOrigins }: Config): readonly Finding[
   ];
 }
 
-/** The page for apps: who could not be registered there. */
+/** Checks sign-up on the page for apps: its codes, and its limits of new people. */
 function checkSignUp({ emailProvider, smsProvider, maxRegistrationsPerIp, relayDailyMax }: Config): Finding[] {
   const found: Finding[] = [];
   if (emailProvider === 'none' && smsProvider === 'none')

@@ -10,7 +10,7 @@ const NAMED_MAX = 5;
 
 /** Checks of the files that people's pages and messages are made of, where settings name any. */
 export function peopleChecks({ config, host }: Examined): readonly DoctorCheck[] {
-  // The files are read at the start already: a host without a doctor has none that could be read again.
+  // The files were read at the start; a host without a doctor cannot read them again.
   if (!host) return [];
   const { brandLogo, brands, wordsDir } = config;
   const hasBrand = brandLogo !== undefined || brands !== undefined;

@@ -12,7 +12,7 @@ import type { Examined } from './host.ts';
 /** A trusted network with fewer bits is a finding. */
 const PROXY_BITS_MIN = 8;
 
-/** An address of nobody (RFC 5737), which only a forged header names. */
+/** An address that belongs to nobody (RFC 5737): only a forged header names it. */
 const FORGED = '192.0.2.1';
 
 /** Checks the settings of proxies, and asks the running vault which client it sees through `BASE_URL`. */
@@ -94,7 +94,7 @@ function isAddress(text: string | null): boolean {
 
 const OVERWRITE = 'let the proxy overwrite the header (docs/proxies.md)';
 
-/** What the vault saw of a request through `BASE_URL`, or why that cannot be told. */
+/** The origin that the vault saw of a request through `BASE_URL`, or why it cannot be known. */
 async function ask(
   { config, ...outside }: Examined,
   headers: Readonly<Record<string, string>>,

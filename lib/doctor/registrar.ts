@@ -77,7 +77,7 @@ function describeOutlook({ registrations, days }: Outlook): string {
   return `${enough}, ${days} ${days === 1 ? 'day' : 'days'} at the rate of the last 7 days`;
 }
 
-/** Which edition of the registry the registrar registers in, which decides what a relay brings and costs. */
+/** Reports the edition of the registrar's registry, on which the effect and the cost of a relay depend. */
 async function checkEdition(chain: ExaminedChain, registry: string): Promise<Finding> {
   const version = await readRegistryVersion(chain, registry);
   if (version === 2)

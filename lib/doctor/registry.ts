@@ -5,8 +5,8 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 import type { ExaminedChain } from './host.ts';
 
 /**
- * Checks that a second registry which follows a first one opens when `vault contracts deploy` said, and was there
- * before: in one that somebody made later, strangers may hold what the first one has given out.
+ * Checks that a second registry which follows a first one opens at the time that `vault contracts deploy` set, and
+ * existed before. In one that somebody made later, strangers may hold entries of the first one.
  */
 export async function checkRegistry(chain: ExaminedChain, registry: string): Promise<readonly Finding[]> {
   const { config, rpc } = chain;

@@ -13,7 +13,7 @@ import type { Platform } from '../platform.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { troubleOf } from './trouble.ts';
 
-/** What a test message is sent with: the vault's own means. */
+/** The vault's own means to send a test message. */
 export interface TestSender {
   readonly config: Config;
   readonly clock: Clock;
@@ -46,8 +46,8 @@ export async function sendCountedTest(
 }
 
 /**
- * Sends a message that says that it is a test, through the provider in force, and says what became of it. It counts for
- * no limit of people. Never rejects.
+ * Sends a message that says that it is a test, through the provider in force, and returns the outcome. It does not
+ * count towards people's limits. Never rejects.
  */
 export async function sendTest(sender: TestSender, to: Identifier): Promise<Finding> {
   const { config, clock } = sender;

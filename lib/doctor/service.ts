@@ -16,7 +16,7 @@ const CHECK_MS = 6_000;
 /** The parts of a running vault that its doctor looks at. */
 export interface Patient extends Pick<Platform, 'config' | 'clock' | 'db'> {
   readonly namesProxies: boolean;
-  /** Whether no request may wait for what another began. */
+  /** Whether no request may wait for work that another began. */
   readonly isolatesRequests: boolean;
   readonly readiness: () => Promise<Readiness>;
 }
@@ -25,7 +25,7 @@ export interface Patient extends Pick<Platform, 'config' | 'clock' | 'db'> {
 export interface Doctor {
   /** Examines, once at a time and per `DOCTOR_CACHE_MS`. Takes at most 12 seconds and never rejects. */
   report(patient: Patient): Promise<DoctorReport>;
-  /** What was found last; undefined where nobody has asked since the start. */
+  /** The last report; undefined before the first one since the start. */
   last(): DoctorReport | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createDoctorFacts(): DoctorFacts {
   return { report: undefined, at: Number.NEGATIVE_INFINITY };
 }
 
-/** What lends the doctor its host; it is given what the database knows. */
+/** Opens the host for the doctor, given the facts in the database. */
 export type OpenHost = (stored: () => Promise<StoredFacts | undefined>) => Promise<DoctorHost>;
 
 /** The doctor of a running vault; `open` lends it the host, and requests share `last`. */

@@ -1,4 +1,4 @@
-// Sender Policy Framework, RFC 7208: who may send mail with addresses of a domain.
+// Sender Policy Framework, RFC 7208: the hosts that may send mail with addresses of a domain.
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Sight } from './host.ts';
 
@@ -66,7 +66,7 @@ async function countLookups(txt: Sight['txt'], record: string): Promise<number |
   while (level.length > 0) {
     const terms = level.flatMap(termsOf);
     count += terms.filter((term) => LOOKS_UP.test(term)).length;
-    // What a macro names depends on the mail.
+    // The name in a macro depends on the mail.
     const names = terms.flatMap((term) => LEADS_TO.exec(term)?.[1] ?? []).filter((name) => !name.includes('%'));
     read += names.length;
     if (read > RECORDS_MAX) return count;

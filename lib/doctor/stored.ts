@@ -4,11 +4,11 @@ import { type BackupState, readBackupState } from '../monitoring/last-backup.ts'
 import type { Platform } from '../platform.ts';
 import { selectDueLooks, selectPace, selectSecretMark } from './store.ts';
 
-/** What the database knows that checks of other things need. */
+/** Facts in the database that other checks need. */
 export interface StoredFacts {
   /** Registrations relayed in the last seven days. */
   readonly relaysOfWeek: number;
-  /** The gas of a relay, of the newest transactions; undefined of none. */
+  /** The gas of a relay, of the newest transactions; undefined without any. */
   readonly relayGas: number | undefined;
   /** When the tables were made, in milliseconds. */
   readonly createdAt: number | undefined;

@@ -1,6 +1,6 @@
 import { VaultError } from '../base/error.ts';
 
-/** Why something did not work, and what to do. */
+/** A failure in words, and its remedy. */
 export interface Trouble {
   readonly text: string;
   readonly remedy: string;
@@ -32,7 +32,7 @@ function causesOf(error: unknown): string[] {
   return texts;
 }
 
-/** The words of OpenSSL, BoringSSL and the runtimes for a certificate that is not taken, and what each means. */
+/** The words of OpenSSL, BoringSSL and the runtimes for a certificate that is refused, and the meaning of each. */
 const KNOWN = [
   {
     code: /DEPTH_ZERO_SELF_SIGNED_CERT/,
@@ -74,7 +74,7 @@ const KNOWN = [
   },
 ] as const;
 
-/** What helps by the words of mail servers and of providers; the first that fits. */
+/** Remedies by the words of mail servers and of providers; the first that matches. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^SMTP: .*RCPT TO/, 'the server refuses this recipient: try another address, or let the server relay for the vault'],
   [

@@ -3,7 +3,7 @@ import type { Statement, Store } from '../db/database.ts';
 /** The name under which the operator secret acts. */
 export const ROOT_OPERATOR = 'root';
 
-/** The name under which commands act: who may run them is for the machine to say. */
+/** The name under which commands act: the machine decides who may run them. */
 export const COMMAND_OPERATOR = 'command';
 
 /** A store whose events hold the name of the operator who acts: those of a service that knows no operator too. */

@@ -1,4 +1,4 @@
-/** Operators and their tokens, and what they did with limits, lists and invites. */
+/** Operators and their tokens, and their changes of limits, lists and invites. */
 export const OPERATOR_EVENTS = {
   'operator.secret_used': {
     channel: 'audit',

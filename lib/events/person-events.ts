@@ -1,4 +1,4 @@
-/** What the operator did with what is stored of a person; no event names anybody. */
+/** The operator's actions on the stored data of a person; no event names anybody. */
 export const PERSON_EVENTS = {
   'person.shown': {
     channel: 'audit',

@@ -1,4 +1,4 @@
-/** What became of registrations. */
+/** Events in the life of a registration. */
 export const REGISTRATION_EVENTS = {
   'registration.submitted': {
     channel: 'credentials',

@@ -35,7 +35,7 @@ const INSERT = `INSERT INTO events (app, channel, type, at, data, operator)
   SELECT :event_app, :event_channel, :event_type, :event_at, :event_data, :event_operator`;
 const INSERT_IF_CHANGED = `${INSERT} WHERE changes() > 0`;
 
-/** An event of one of several changes, and what the condition knows the change by. */
+/** An event of one of several changes, and the values by which the condition recognizes the change. */
 export interface EventOf {
   readonly event: NewEvent;
   readonly of: readonly string[];
