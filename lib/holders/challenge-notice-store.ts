@@ -2,18 +2,19 @@ import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { argsIn, type Condition, type Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 
-// Who hears of a challenge: the address, the holder's other addresses and the contact of its recovery, at the begin, a
-// day before the address moves, and at the end. Who heard of the begin hears of the rest, whatever changes meanwhile.
+// The recipients of a challenge's notices: the address, the holder's other addresses and the contact of its recovery.
+// They are notified when it begins, a day before the address moves, and at the end. Recipients of the first notice get
+// the others too, whatever changes meanwhile.
 
 /** When a notice is sent. */
 export type ChallengeNoticeKind = 'begun' | 'soon' | 'ended';
 
-/** How long before an address moves it is told again. */
+/** How long before an address moves its second notice is sent. */
 export const SOON_MS = DAY_MS;
 /** The pause after the first try of a notice; each further one is four times as long, up to four hours. */
 const NOTICE_PAUSE_MS = MINUTE_MS;
 const PAUSES_MAX = 4;
-/** Tries of one notice: they last a week, as long as a challenge waits to be told of. */
+/** Tries of one notice: they last a week, as long as a challenge waits for its first notice. */
 const TRIES_MAX = 44;
 /** One challenge, or one new passkey, sends at most so many messages of a kind. */
 export const RECIPIENTS_MAX = 12;
@@ -25,7 +26,7 @@ export const pauseAfter = (tries: string) => `(${NOTICE_PAUSE_MS} << 2 * min(${t
 export const CHALLENGE_NOTICES = dueQueue({
   table: 'challenge_notices',
   at: 'due_at',
-  // One that tells of a move waits for its time, at most as long as an address waits.
+  // A notice of a move waits for its time, at most as long as an address waits.
   longest: `(CASE tries WHEN 0 THEN ${31 * DAY_MS} ELSE ${pauseAfter('tries - 1')} END)`,
 });
 
@@ -109,7 +110,7 @@ export function leaseChallengeNotices(now: number, limit: number): Statement {
   });
 }
 
-/** Settles a notice: it was sent, or there is nobody to send it to. */
+/** Settles a notice: it was sent, or it has no recipient. */
 export function settleChallengeNotice(id: number, isSent: boolean, now: number): Statement {
   return {
     sql: `UPDATE challenge_notices SET due_at = NULL, sent_at = :sent_at WHERE id = :id`,
@@ -117,7 +118,7 @@ export function settleChallengeNotice(id: number, isSent: boolean, now: number):
   };
 }
 
-/** SQL over a row of `challenges`: how many are to hear of its begin, and how many have. */
+/** SQL over a row of `challenges`: how many notices its begin has, and how many of them were sent. */
 export const FIRST_NOTICES = `(SELECT count(*) FROM challenge_notices
     WHERE challenge_id = challenges.id AND kind = 'begun') AS notices,
   (SELECT count(sent_at) FROM challenge_notices WHERE challenge_id = challenges.id AND kind = 'begun') AS told`;

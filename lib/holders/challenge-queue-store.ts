@@ -64,8 +64,8 @@ export function resumeWaits(now: number): readonly Statement[] {
 }
 
 /**
- * Those that wait for an address and of which no challenge is known; one that is erased waits for nobody's. The newest
- * first: of two that become final in one turn the later one is to wait, and whoever is opened sends the others away.
+ * Claims that wait for an address without a standing challenge of their own; erased ones are left out. The newest comes
+ * first: of two that become final in one turn the later one should wait, and opening a challenge sends the others away.
  */
 export function selectUnopened(limit: number): Statement {
   return {
@@ -83,8 +83,8 @@ const WAITING = `EXISTS (SELECT 1 FROM registrations WHERE ${OWN})`;
 const OTHERS = `identifier = :identifier AND did <> :did AND waits = ${WAITS}`;
 
 /**
- * Opens the challenge of a DID whose claims wait. Another that stands is replaced where it is older; where that has
- * happened too often, or it is newer, the claim goes without the address.
+ * Opens the challenge of a DID whose claims wait, and replaces an older one that stands. Where that has happened too
+ * often, or the one that stands is newer, the claim goes without the address.
  */
 export function openChallenge({ identifier, did }: Challenger, now: number): readonly Statement[] {
   const args = { identifier, did, now };
@@ -151,7 +151,7 @@ export function putOffChallenge(
   };
 }
 
-/** Makes a challenge due whose begin somebody has just heard of. */
+/** Makes a challenge due, as a first notice of it has just been sent. */
 export function wakeChallenge(id: number, now: number): Statement {
   return {
     sql: `UPDATE challenges SET due_at = :now WHERE id = :id AND moves_at IS NULL AND due_at > :now`,
@@ -164,7 +164,7 @@ export function beginWait(one: LeasedChallenge, movesAt: number, now: number): r
   return [queueSoonNotices(leased(one), movesAt, now), putOffChallenge(one, { dueAt: movesAt, movesAt })];
 }
 
-/** Records that a leased challenge has to wait, and is due again; people within reach and apps hear of it. */
+/** Records that a leased challenge has to wait, and makes it due again; people within reach and apps are notified. */
 export function judgeChallenge(one: LeasedChallenge, reach: Reach, now: number): readonly Statement[] {
   const { sql, args } = leased(one);
   const from = `FROM challenges WHERE ${sql} AND judged_at IS NULL`;

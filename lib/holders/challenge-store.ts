@@ -4,7 +4,7 @@ import { type EventRows, emitEvents, emitRegistrationsFailed, maskedIdentifier }
 import { endNotices } from './challenge-notice-store.ts';
 
 // Challenges: a final, proven registration of another DID waits for an address whose holder has a passkey
-// (docs/decisions/0043). The claims that wait have `waits`; who waits since when, and how it ended, is a row here.
+// (docs/decisions/0043). Waiting claims have `waits`; a row here says since when the DID waits, and how it ended.
 
 /** `registrations.waits` of a claim that waits for its address, and of one that need not wait any more. */
 export const WAITS = 1;
@@ -86,7 +86,10 @@ export function loseAddress(
   ];
 }
 
-/** Ends the standing challenges that the condition selects. Who was told of one hears of its end, apps by an event. */
+/**
+ * Ends the standing challenges that the condition selects. Recipients of the first notice are notified of the end, apps
+ * by an event.
+ */
 export function endChallenge({ sql, args }: Condition, by: ChallengeEnd, now: number): readonly Statement[] {
   const told = by === 'undone' ? 'failed' : by;
   return [
@@ -102,10 +105,10 @@ export function endChallenge({ sql, args }: Condition, by: ChallengeEnd, now: nu
   ];
 }
 
-/** SQL: the app of the address's holder hears of a challenge. */
+/** SQL: the app of the address's holder, which gets a challenge's events. */
 export const HOLDERS_APP = `coalesce((SELECT app FROM registrations WHERE registrations.identifier = challenges.identifier
   AND holds = 1), 'default')`;
-/** What an event of a challenge says. */
+/** The data of a challenge's events. */
 export const CHALLENGE_DATA = {
   identifier: maskedIdentifier('identifier'),
   channel: `substr(identifier, 1, instr(identifier, ':') - 1)`,
@@ -122,8 +125,8 @@ function ended(from: string, by: string): EventRows {
 }
 
 /**
- * Ends what another DID's claims wait for, since a later claim holds the address. `holder`: it claimed the address
- * anew; `replaced`: it was let have it, which refuses nobody.
+ * Ends the wait of another DID's claims, since a later claim holds the address. `holder`: the holder claimed the
+ * address again; `replaced`: a third DID was allowed to take it, and nobody refused the waiting one.
  */
 export function withdrawWaiting(
   { identifier, did }: Challenger,
@@ -193,7 +196,7 @@ export function withdrawChallengers(identifier: string, now: number, { sql, args
   ];
 }
 
-/** What a claim waits for: its challenge's time, once that is known. */
+/** When the address moves that a claim waits for; null until its challenge has a time. */
 export interface AwaitedMove {
   readonly movesAt: number | null;
   readonly registeredAt: number;

@@ -1,4 +1,4 @@
-// For the batches that change registrations, or what is known of their controllers' keys.
+// For batches that change registrations, or the known keys of their controllers.
 export {
   CHALLENGE_NOTICES,
   type ChallengeNoticeKind,

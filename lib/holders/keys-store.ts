@@ -3,7 +3,7 @@ import type { Condition, Row, Statement } from '../db/database.ts';
 import { dueQueue } from '../db/due-queue.ts';
 
 // The accounts that are looked at, and the keys of those that may have several. A key that signed for a credential
-// leads nowhere once its account has lost it in a final block: what the chain says now decides, never an event.
+// leads nowhere once its account has lost it in a final block: the chain's present state decides, never an event.
 
 /** The first pause between two looks at an account, and the longest; each is as long as nothing has changed before. */
 export const LOOK_PAUSE_MIN_MS = 10 * MINUTE_MS;
@@ -20,8 +20,8 @@ export interface AccountKeys {
 }
 
 /**
- * Remembers an account and its keys of the newest block, if the condition holds. Where others are known, or one is
- * known as removed, the account is looked at next: what is final decides.
+ * Remembers an account and its keys of the newest block, if the condition holds. Where other keys are known, or one is
+ * known as removed, the account is looked at next, since final blocks decide.
  */
 export function rememberKeys(
   { account, keys, signer }: AccountKeys,
@@ -49,8 +49,8 @@ export function rememberKeys(
 }
 
 /**
- * Begins the looks at the controllers of the registrations that the condition selects, as far as they are final and
- * no longer watched; and begins them anew, since something has changed.
+ * Begins the looks at the controllers of the selected registrations that are final and no longer watched. Looks under
+ * way begin again, since something has changed.
  */
 export function beginLooks({ sql, args }: Condition, now: number): Statement {
   return {
@@ -89,7 +89,7 @@ export function selectStaleAccounts(accounts: readonly string[], until: number):
   };
 }
 
-/** Whether any account is due, 0 or 1: by what may have changed, and by time alone. Cheap for an idle vault. */
+/** Whether any account is due, 0 or 1: after a possible change, and by time alone. Cheap for an idle vault. */
 export function selectAnyDueAccount(now: number): Statement {
   return {
     sql: `SELECT EXISTS (SELECT 1 FROM key_accounts WHERE due_at <= :now) AS changed,
@@ -136,7 +136,7 @@ export function selectAccountKeys(accounts: readonly string[]): Statement {
   };
 }
 
-/** What is known of one account's keys: whether each is removed. */
+/** The known keys of one account; true for those that are removed. */
 export type KnownKeys = ReadonlyMap<string, boolean>;
 
 /** The rows of `selectAccountKeys` by account. */
@@ -153,7 +153,7 @@ export function toKnownKeys(rows: readonly Row[]): ReadonlyMap<string, KnownKeys
 const CHANGED = dueQueue({ table: 'key_accounts', at: 'due_at', longest: KEY_LOOK_LEASE_MS });
 const ROUTINE = dueQueue({ table: 'key_accounts', at: 'look_at', longest: LOOK_PAUSE_MAX_MS });
 
-/** Makes due what a clock that was off has put off. */
+/** Makes accounts due that a clock which was off has put off. */
 export function recallLateAccounts(now: number): readonly Statement[] {
   return [CHANGED.recallLate(now), ROUTINE.recallLate(now)];
 }
@@ -172,7 +172,7 @@ function whileLeased({ account, until }: LeasedAccount): Condition {
   };
 }
 
-/** Stores what became of keys of a leased account: added, removed for good, or there again. */
+/** Stores the new state of keys of a leased account: added, removed for good, or there again. */
 export function changeKeys(leased: LeasedAccount, changed: KnownKeys): Statement {
   const { sql, args } = whileLeased(leased);
   return {

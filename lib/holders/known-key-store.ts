@@ -6,7 +6,7 @@ import { eventOf, maskCredential } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { languageOf, pauseAfter, RECIPIENTS_MAX } from './challenge-notice-store.ts';
 
-// The passkeys that were seen at work for an account: who holds its addresses hears of one that is new to it.
+// The passkeys that were seen in use for an account. The holder of its addresses is notified of a new one.
 
 /** The first use of a key, or another one. */
 export interface PasskeyUse {
@@ -22,9 +22,11 @@ export interface PasskeyUse {
   readonly registration: number | null;
 }
 
-/** Mails to one address in 24 hours: who has a key of an account can add others to it as often as they pay for it. */
+/**
+ * Mails to one address in 24 hours: the holder of one key can add others to the account as often as they pay for it.
+ */
 const MAILS_A_DAY_MAX = 3;
-/** How long a notice is kept: what keeps a key known is a row of its own. */
+/** How long a notice is kept; another row keeps the key known. */
 const KEPT_MS = 30 * DAY_MS;
 /** Tries of one notice: they last two days. */
 const TRIES_MAX = 15;
@@ -40,7 +42,7 @@ export const PASSKEY_NOTICES = dueQueue({
 const PROVEN = `did = :did AND status <> 'failed' AND status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL
   AND id <> coalesce(:registration, 0)`;
 
-/** Nobody hears of the first passkey: there is no other one to compare it with. */
+/** No notice is sent of the first passkey: there is no other one to compare it with. */
 const IS_NEW = `NOT EXISTS (SELECT 1 FROM known_keys WHERE account = :account AND key = :key)
   AND EXISTS (SELECT 1 FROM registrations WHERE ${PROVEN})
   AND NOT EXISTS (SELECT 1 FROM registrations WHERE ${PROVEN} AND proof_key = :key)`;
@@ -86,7 +88,7 @@ export function leasePasskeyNotices(now: number, limit: number): Statement {
   });
 }
 
-/** Settles a notice: it was sent, or there is nobody to send it to. */
+/** Settles a notice: it was sent, or it has no recipient. */
 export function settlePasskeyNotice(id: number, isSent: boolean, now: number): Statement {
   return {
     sql: `UPDATE passkey_notices SET due_at = NULL, sent_at = :sent_at WHERE id = :id`,

@@ -4,11 +4,12 @@ import { followHolderIfChanged, releaseSessions, SESSION_FOLLOWS, SESSION_HAS_HO
 import { recallChallenges } from './challenge-queue-store.ts';
 import { isSlow, WAITS } from './challenge-store.ts';
 
-// Who holds an identifier, and where a credential leads: a function of the registrations and their controllers' keys,
-// computed again by each batch that changes one. Nothing remembers a displacement, so a registration that fails gives
-// back all that it displaced. The rules of decision 0016 are these statements: here `RIGHTFUL` (who holds) and `lead`
-// (a credential's rows); the reasons of `lib/registration/claim-store.ts` (what is admitted); `lookup-store.ts` there
-// (what a look-up answers). Tests hold them against a model, `tests/support/evidence/model.ts`.
+// The holder of an identifier, and the target of a credential: both are a function of the registrations and their
+// controllers' keys. Each batch that changes one of these computes them again. No displacement is stored, so a
+// registration that fails gives back all that it displaced. The rules of decision 0016 are these statements: here
+// `RIGHTFUL` (the holder) and `lead` (a credential's rows); the reasons of `lib/registration/claim-store.ts`
+// (admission); `lookup-store.ts` there (the answer of a look-up). Tests hold them against a model,
+// `tests/support/evidence/model.ts`.
 
 /**
  * Gives the identifiers of the registrations that the condition selects to their rightful holders, with their
@@ -76,7 +77,7 @@ function createSettlement(of: string): Settlement {
       AND (status = 'failed' OR NOT EXISTS (SELECT 1 FROM registrations AS held WHERE held.id = ${RIGHTFUL}
         AND ${isSlow('held')} AND held.did <> registrations.did))`,
     news: newsOf(named),
-    // The address hears of it when another DID takes it.
+    // The address is notified when another DID takes it.
     release: `UPDATE registrations SET holds = 0,
         notice_at = CASE WHEN ${IS_DISPLACED} AND channel <> 'handle' THEN :now ELSE notice_at END
       WHERE holds = 1 AND ${named} AND id IS NOT ${RIGHTFUL}`,
@@ -126,7 +127,7 @@ const IS_DISPLACED = `status <> 'failed' AND lost IS NULL AND id < ${RIGHTFUL}
   AND did <> (SELECT did FROM registrations AS new WHERE new.id = ${RIGHTFUL})`;
 
 /**
- * The key of the registration's controller that has signed for the credential: of several the first that it still has,
+ * The key of the registration's controller that has signed for the credential: the first that the controller still has,
  * else the first that it had. A key that another account has lost does not count: anyone's contract can show it.
  */
 const SIGNED_BY_CONTROLLER = `(SELECT proven.proof_key FROM registrations AS proven
@@ -143,7 +144,7 @@ const ROW = `credential_id, key, CASE key WHEN '' THEN did ELSE '' END`;
 
 function newsOf(named: string): readonly EventRows[] {
   const holder = `FROM registrations WHERE holds = 1 AND ${named}`;
-  // An earlier registration gets back what a later one held.
+  // An earlier registration gets back an identifier that a later one held.
   const isBack = `EXISTS (SELECT 1 FROM registrations AS held WHERE held.identifier = registrations.identifier
     AND held.holds = 1 AND held.id > registrations.id AND held.did <> registrations.did)`;
   // The status is that of every rightful holder, and makes SQLite use the index of live rows.

@@ -7,7 +7,7 @@ import { latestEnd } from '../db/leases.ts';
 export const IDEMPOTENCY_LEASE_MS = MINUTE_MS;
 
 /**
- * A key as used by one request: `key` is scoped to route and identifier, `request` a digest of what was asked, `owner`
+ * A key as used by one request: `key` is scoped to route and identifier, `request` is a digest of the request, `owner`
  * names the attempt.
  */
 export interface KeyUse {
@@ -20,9 +20,8 @@ export interface KeyUse {
 }
 
 /**
- * Takes the key when nobody holds it, or when its answer expired, or its holder's lease lapsed or ends later than it
- * can. Followed by `selectKey`,
- * whose owner is the verdict.
+ * Takes the key when it is free, or when its answer expired, or its holder's lease lapsed or ends later than it can.
+ * Followed by `selectKey`, whose owner is the verdict.
  */
 export function takeKey({ key, request, owner, now }: KeyUse): Statement {
   return {

@@ -22,8 +22,8 @@ export type CeremonyFault =
   | 'backup_state';
 
 /**
- * What an assertion says of its ceremony: the challenge as it stands in the client data and the signature counter, 0
- * where the authenticator has none, and whether the key is backed up; or the first fault.
+ * An assertion's ceremony: the challenge as it stands in the client data, the signature counter, 0 where the
+ * authenticator has none, and whether the key is backed up; or the first fault.
  */
 export type Ceremony =
   | { readonly challenge: string; readonly signCount: number; readonly isSynced: boolean }
@@ -80,7 +80,7 @@ function clientDataOf({ clientDataJSON }: Assertion): Record<string, unknown> | 
   }
 }
 
-/** The vault's own pages: what is asked for elsewhere, a person could not see. */
+/** The vault's own pages: a request that another page makes could not be seen by the person. */
 export function ownPlace({ baseUrl, rpIds }: Pick<RelyingParty, 'baseUrl' | 'rpIds'>): Place {
   return { rpIds, allowsOrigin: (origin) => origin === baseUrl };
 }

@@ -38,8 +38,8 @@ const HYPER_NETWORKS: Readonly<Record<number, string>> = { 84532: 'base-sepolia'
 const NAMES_ACCOUNT = /^did:(?:(pkh):eip155:([1-9]\d*)|(hyper):([a-z0-9-]+)):0x([0-9a-fA-F]{40})$/;
 
 /**
- * What a DID itself says of its controller: `address` when a did:pkh or a did:hyper of this chain names it, `another`
- * when a did:pkh of this chain names another account. Any other DID is a label: null.
+ * How a DID itself names its controller: `address` when a did:pkh or a did:hyper of this chain names it, `another` when
+ * a did:pkh of this chain names another account. Any other DID is a label: null.
  */
 export function didNames(did: string, chainId: number, controller: string): 'address' | 'another' | null {
   const [, pkh, eip155, , network, digits = ''] = NAMES_ACCOUNT.exec(did) ?? [];

@@ -7,8 +7,8 @@ import { doctorKey } from './keys.ts';
 export const DOCTOR_TOKEN_TTL_MS = 60_000;
 
 /**
- * A token by which `vault doctor` asks a running vault what it saw of a request: `<valid until>.<HMAC-SHA256>` under a
- * key of `VAULT_SECRET`. The server at `BASE_URL` gets it, whatever it is, so it opens nothing else.
+ * A token by which `vault doctor` asks a running vault how it saw a request: `<valid until>.<HMAC-SHA256>` under a key
+ * of `VAULT_SECRET`. The server at `BASE_URL` gets it, even if it is somebody else's, so it opens nothing else.
  */
 export function makeDoctorToken(vaultSecret: Uint8Array, now: number): string {
   const until = now + DOCTOR_TOKEN_TTL_MS;
@@ -28,7 +28,7 @@ function sign(vaultSecret: Uint8Array, until: number): string {
   return toHex(hmac(sha256, doctorKey(vaultSecret), utf8(String(until))));
 }
 
-/** What the vault saw of a request's origin, for the operator who sets up a proxy. */
+/** The origin of a request as the vault saw it, for the operator who sets up a proxy. */
 export interface Sighting {
   /** The key that limits count. */
   readonly client: string;

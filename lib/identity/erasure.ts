@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex, utf8 } from '../base/bytes.ts';
 import { erasureKey } from './keys.ts';
 
-// What stays of an identifier that was erased: a digest that only the vault can make, of an address that it is given.
+// An erased identifier leaves a digest that only the vault can make, and only of an address that it is given.
 
 /** HMAC-SHA256 of an identifier's key (`channel:value`) under a key of the vault's own, in hex. */
 export function erasureDigest(vaultSecret: Uint8Array, identifier: string): string {

@@ -26,7 +26,7 @@ const NO_LOCAL_DOMAINS: IdentifierSettings = { emailLocalDomains: [] };
 /** For the operator's own queries and lists. */
 export const ANY_DOMAIN: IdentifierSettings = { emailLocalDomains: 'any' };
 
-/** What each channel expects, for people who wrote something else. */
+/** The form that each channel expects, for people who wrote something else. */
 export const EXPECTED: Readonly<Record<Channel, string>> = {
   email: 'Expected an email address such as name@example.com.',
   sms: 'Expected a phone number with + and its country code, such as +49 151 23456789.',
@@ -44,7 +44,7 @@ export function parseIdentifier<Of extends Channel>(
   return { channel, value, key: `${channel}:${value}` };
 }
 
-/** `parseIdentifier` for a value of a query, where a `+` that nobody encoded arrives as a space. */
+/** `parseIdentifier` for a value of a query, where an unencoded `+` arrives as a space. */
 export function parseQueryIdentifier(channel: Channel, text: string, settings?: IdentifierSettings): Identifier {
   return parseIdentifier(channel, channel === 'email' ? restorePlus(text) : text, settings);
 }
@@ -117,7 +117,7 @@ function normalEmail(text: string, { emailLocalDomains }: IdentifierSettings): s
   return isPublic && email.length <= 254 ? email : undefined;
 }
 
-/** What UTS 46 leaves as it is but for its case, and no parser takes for an IPv4 address: nearly every domain. */
+/** Domains that UTS 46 changes in case alone, and that no parser takes for an IPv4 address: nearly every domain. */
 const PLAIN_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** The domain's labels in ASCII (UTS 46 by way of the URL parser), or undefined. */

@@ -1,7 +1,7 @@
 import { type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/core';
 import metadata from 'libphonenumber-js/min/metadata';
 
-/** What people and programs put between digits: blanks, dashes, dots, brackets, and marks that are not seen. */
+/** Characters that people and programs put between digits: blanks, dashes, dots, brackets, and invisible marks. */
 const BETWEEN = /[\s\p{Pd}\u2212.()[\]\p{Cf}]/gu;
 /** The 0 that is dialled at home, written as such after a country's code. */
 const TRUNK = /^\+[\d\s]{1,4}[([]0[)\]]/;

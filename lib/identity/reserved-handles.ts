@@ -32,7 +32,7 @@ export interface ReservedSettings {
 }
 
 /**
- * Whether an identifier is reserved: a built-in handle, a name of the service or what passes for one, in the operator's
+ * Whether an identifier is reserved: a built-in handle, a name of the service or a lookalike of one, in the operator's
  * list, or such a local part at a reserved domain.
  */
 export type IsReserved = (identifier: Identifier) => boolean;
@@ -114,7 +114,7 @@ function readsAs(text: string, at: number, word: string): boolean {
   return true;
 }
 
-/** What a character may be read as. */
+/** The letters that a character may be read as. */
 function lettersOf(character: string): string {
   return character + (LOOKALIKES[character] ?? '');
 }

@@ -4,7 +4,7 @@ import { concat, fromBase64, toHex } from '../base/bytes.ts';
 import { type Assertion, rawSignatureOf } from './passkey.ts';
 
 /**
- * The two keys of which one made an assertion (SEC 1 section 4.1.6), each 0x and x‖y in hex; none for a signature that
+ * The two keys of which one made an assertion (SEC 1 section 4.1.6), each 0x and x‖y in hex; empty for a signature that
  * no key can have made. Nobody knows the private half of the other one.
  */
 export function signerKeys(assertion: Assertion): readonly string[] {

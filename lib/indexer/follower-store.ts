@@ -65,7 +65,7 @@ export interface ReadRange {
 }
 
 /**
- * Stores a range (the second statement, if it has events), links sessions by its aliases, makes due what it changes and
+ * Stores a range (the second statement, if it has events), links sessions by its aliases, makes changed rows due and
  * moves the position. The last `rowsAffected` is 1 on success.
  */
 export function advance(
@@ -88,8 +88,8 @@ export function advance(
 }
 
 /**
- * Deletes what was read after `block` and moves the position back to it. Sessions linked by that lapse at `lapseAt`
- * unless they are linked again.
+ * Deletes everything that was read after `block` and moves the position back to it. Sessions linked by that lapse at
+ * `lapseAt` unless they are linked again.
  */
 export function rewind(
   block: KnownBlock,

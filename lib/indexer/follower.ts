@@ -120,7 +120,7 @@ async function readOn(ctx: Ctx, range: BlockRange, position: FollowerPosition, h
 
 /**
  * Goes back to the newest block that is still part of the chain, in turns if that takes many events back. After each
- * turn the position is a block that was read, as before: who breaks off there finds the fork again.
+ * turn the position is a block that was read, as before, so a process that breaks off there finds the fork again.
  */
 async function goBack(ctx: Ctx, position: FollowerPosition, head: Block): Promise<boolean> {
   const fork = await findFork(ctx, position.block);
@@ -157,7 +157,7 @@ async function findFork(ctx: Ctx, block: number): Promise<KnownBlock | undefined
   }
 }
 
-/** Deletes what was read of other contracts or another chain, in turns if it is much, and starts again. */
+/** Deletes the rows of other contracts or another chain, in turns if there are many, and starts again. */
 async function startOver(ctx: Ctx): Promise<boolean> {
   const { config, clock, db, leases } = ctx;
   const genesis = await readGenesis(ctx);

@@ -69,7 +69,7 @@ function readLog(log: RawLog): ChainEvent {
   };
 }
 
-/** What an event says of its subject: of a move the new controller, its third argument. */
+/** The object of an event: for a move the new controller, its third argument. */
 function objectOf(kind: ChainEvent['kind'], second: string | undefined, third: string | undefined): string | null {
   const topic = kind === 'DIDMoved' ? third : second;
   if (topic === undefined) return null;

@@ -22,9 +22,9 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc'> & {
   readonly predict: PredictAddress;
 };
 
-// All queries but `readIndexerHealth` throw 503 `indexer_not_configured` or `indexer_behind` for what neither index nor
-// registry can tell, 502 `rpc_error` when the node cannot be asked, and with an INDEXER_URL 502 `indexer_error` and 504
-// `indexer_timeout`.
+// All queries but `readIndexerHealth` throw 503 `indexer_not_configured` or `indexer_behind` where neither index nor
+// registry can answer, 502 `rpc_error` when the node cannot be asked, and with an INDEXER_URL 502 `indexer_error` and
+// 504 `indexer_timeout`.
 
 /** The DID of an alias, by the alias hash. */
 export function findAlias(ctx: Ctx, aliasHash: string): Promise<v.InferOutput<typeof aliasShape>> {
@@ -122,7 +122,9 @@ interface Sources<T> {
   readonly onChain?: () => Promise<T | undefined>;
 }
 
-/** What the index has not read is not "not found": a current one is believed, any other only for what it has. */
+/**
+ * A gap in the index does not mean "not found": a current index is believed, any other only for the rows that it has.
+ */
 async function answer<T>(
   ctx: Ctx,
   question: Parameters<AskIndexer>,

@@ -64,7 +64,7 @@ export interface JoinKey {
   readonly label: string;
 }
 
-/** Puts a key into an open mailbox that has none; the same key again changes nothing and counts as put. */
+/** Puts a key into an open mailbox without one; the same key again changes nothing and counts as put. */
 export function putJoinKey(id: string, { x, y, label }: JoinKey, since: number): Statement {
   return {
     sql: `UPDATE joins SET x = :x, y = :y, label = :label

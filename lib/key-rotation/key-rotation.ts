@@ -9,7 +9,7 @@ import { recordKeyMark, selectKeyMarks } from './store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'keys' | 'log'>;
 
-/** Statements of one batch, and what is to be done with the rows of the first. */
+/** Statements of one batch, and a report on the rows of the first. */
 export interface KeyRecord {
   readonly statements: readonly Statement[];
   /** Says in the log which keys are others than the database was used with last. */
@@ -42,7 +42,10 @@ export function recordKeys({ config, clock, keys, log }: Ctx): KeyRecord {
   };
 }
 
-/** What a person sees whose vault starts with another secret, as after a restore without the file of the first one. */
+/**
+ * The message for a person whose vault starts with another secret, as after a restore without the file of the first
+ * one.
+ */
 export const OTHER_SECRET =
   'VAULT_SECRET is not the one that this database was used with: tokens, passes and attestations of before are void';
 

@@ -4,8 +4,8 @@ import { emitEvent } from '../events/emit.ts';
 import { endOperators } from '../tokens/operators.ts';
 
 /**
- * Records the mark of a key. When another mark was recorded before, emits `event` and ends all operators' tokens:
- * whoever had the former key may have made some. The first mark does neither.
+ * Records the mark of a key. When another mark was recorded before, emits `event` and ends all operators' tokens: a
+ * holder of the former key may have made some. The first mark does neither.
  */
 export function recordKeyMark(name: string, mark: string, event: NewEvent): readonly Statement[] {
   const when = { sql: `EXISTS (SELECT 1 FROM key_marks WHERE name = :name AND mark <> :mark)`, args: { name, mark } };
