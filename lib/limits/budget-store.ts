@@ -72,8 +72,8 @@ export function spendBudgetIfChanged(
 }
 
 /**
- * Takes a use of one budget back from the slot in which it was counted, if the condition holds. What the operator has
- * cleared since is not taken back again: it would make room twice.
+ * Takes a use of one budget back from the slot in which it was counted, if the condition holds. A use that the operator
+ * has cleared since is not taken back again: it would make room twice.
  */
 export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when: Condition): Statement {
   return {
@@ -83,7 +83,7 @@ export function refundBudget(kind: BudgetLimit, { network, now }: Spending, when
   };
 }
 
-/** Forgets what was used of a bucket. */
+/** Deletes the uses of a bucket. */
 export function clearUses(kind: BudgetLimit, bucket: string): Statement {
   return { sql: `DELETE FROM budget_uses WHERE kind = '${kind}' AND bucket = :bucket`, args: { bucket } };
 }

@@ -50,9 +50,9 @@ export interface SendUse {
 const EARLIER_SENDS = 'send.nth - 1';
 
 /**
- * The budgets of one send: of the whole vault, the network's share of it, and for an IPv6 network its sends to
- * strangers. An IPv4 address that may send less than the share, with passes and without, is not counted for it, and no
- * client is whose network has none.
+ * The budgets of one send: the whole vault's, the network's share of it, and for an IPv6 network its sends to
+ * strangers. The share is skipped for a client whose network has none. It is also skipped for an IPv4 address that may
+ * send less than the share, with passes and without.
  */
 export function useForSend(config: Config, { channel, client, now, isStranger }: SendUse): BudgetUse {
   const network = sharingNetwork(config, client);
@@ -64,8 +64,8 @@ export function useForSend(config: Config, { channel, client, now, isStranger }:
 }
 
 /**
- * The budget of a send by a holder's passkey: of the whole vault alone, which is what the operator pays. No network's
- * share is taken, so strangers of one network cannot use up what the holder needs.
+ * The budget of a send by a holder's passkey: the whole vault's alone, which is the operator's cost. It takes no
+ * network's share, so strangers of one network cannot use up the holder's room.
  */
 export function useForKeep(config: Config, { channel, now }: Pick<SendUse, 'channel' | 'now'>): BudgetUse {
   return createUse(config, (channel === 'sms' ? SMS : EMAIL).day, { now });

@@ -51,7 +51,7 @@ export function recordLimit(ctx: Ctx, app: string, { name, limit, windowSeconds,
 }
 
 /**
- * Records `operator.refused` for a wrong operator secret, or for the named operator whose role does not reach, at most
+ * Records `operator.refused` for a wrong operator secret, or for the named operator whose role is not enough, at most
  * once per network and minute: a /48 has 65,536 clients, and each event is a write and messages to webhooks.
  */
 export function recordIntruder(ctx: Ctx, client: string, name = ''): void {
@@ -75,7 +75,7 @@ export function recordSecretUse(ctx: Ctx, client: string): void {
 /** Records `budget.reached` for a part of a daily budget, at most once per part and day. */
 export function recordBudget(ctx: Ctx, data: EventData<'budget.reached'>): Promise<void> {
   const event = eventOf('budget.reached', { app: DEFAULT_APP, at: ctx.clock.now() }, data);
-  // What was used a day ago may count for another ten minutes.
+  // Uses of a day ago may count for another ten minutes.
   return record(ctx, `budget ${data.budget} ${data.percent}`, DAY_MS + SLOT_MS, event);
 }
 

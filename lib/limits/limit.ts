@@ -29,9 +29,9 @@ export interface CountedRows {
 export type Limit = Scope & LimitParts;
 
 /**
- * What a limit counts by: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an identifier, an
- * account's address, an app, or the whole vault. Of the whole vault `share` names the limit of what one network may
- * take, or `unshared` says why there is none.
+ * The key by which a limit counts: a client (IPv4 address or IPv6 /64), a network (IPv4 address or IPv6 /48), an
+ * identifier, an account's address, an app, or the whole vault. For the whole vault `share` names the limit of one
+ * network's part, or `unshared` says why there is none.
  */
 type Scope =
   | { readonly bucket: 'client' | 'network' | 'identifier' | 'account' | 'app' }
@@ -49,7 +49,7 @@ interface LimitParts {
   readonly stored?: CountedRows | 'wrong guesses';
 }
 
-/** So many times a setting's value, or a network's share of what the whole vault may do. */
+/** A multiple of a setting's value, or a network's share of the whole vault's limit. */
 export type PartOfSetting =
   | { readonly of: NumberSetting; readonly times: number }
   | { readonly of: NumberSetting | number | GweiOfSetting; readonly share: true; readonly atLeast?: WeiSetting };
@@ -89,7 +89,7 @@ export function usesOf(name: string) {
   return { table: 'budget_uses', at: 'slot', key: 'bucket', where, indexed, uses: 'used' } as const;
 }
 
-/** The limit of what the whole vault may do in a rolling day. */
+/** The limit of the whole vault in a rolling day. */
 export function dayOf(name: string, counts: string, max: NumberSetting, error: ErrorCode) {
   return { counts, max, windowSeconds: DAY, ...sharedBy(name), error, stored: usesOf(name) } as const;
 }
@@ -99,7 +99,7 @@ function sharedBy(name: string) {
   return { bucket: 'vault', share: name.replace(/-day$/, '-network') } as const;
 }
 
-/** The limit of what one network may take of it. */
+/** The limit of one network's share of it. */
 export function shareOf(name: string, counts: string, of: NumberSetting, error: ErrorCode) {
   const max = { of, share: true } as const;
   return { counts, max, windowSeconds: DAY, bucket: 'network', error, stored: usesOf(name) } as const;
@@ -156,7 +156,7 @@ export const RELAY_LIMITS = {
 /** A person at a shop or a game makes fewer; a script that empties the deposit makes more. */
 export const SPONSORED_PER_ACCOUNT_MAX = 20;
 
-/** What sponsored operations may cost, and then have. */
+/** The share and the rows of the limits on the cost of sponsored operations. */
 const GWEI_SHARE = { of: { gweiOf: 'sponsorDailyWei' }, share: true, atLeast: 'sponsorMaxFee' } as const;
 const GWEI = { table: 'sponsorships', at: 'sponsored_at', uses: 'gwei' } as const;
 

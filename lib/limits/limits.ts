@@ -35,7 +35,7 @@ export function createRequestLimit(ctx: Ctx, name: LimitName): RequestLimit {
 export function createReadLimit(ctx: Ctx): RequestLimit {
   const [ofClient, ofNetwork] = [createRequestLimit(ctx, 'reads-per-ip'), createRequestLimit(ctx, 'reads-per-network')];
   return (client) => {
-    // What the client's own limit refuses takes nothing from the network's.
+    // A request that the client's own limit refuses takes nothing from the network's.
     ofClient(client);
     const network = sharingSite(ctx.config, client);
     if (network !== undefined) ofNetwork(network);

@@ -66,8 +66,8 @@ export async function showLimits(
 }
 
 /**
- * Frees a bucket: what was spent of it counts no more. Returns what it was called by and how much that was; told as an
- * event. Throws 400 for a key of another kind.
+ * Frees a bucket: its uses no longer count. Returns the bucket's name and how many uses were freed, and emits an event.
+ * Throws 400 for a key of another kind.
  */
 export async function clearLimit(
   ctx: Ctx,
@@ -169,8 +169,8 @@ function isCounted(kind: StoredLimit): kind is CountedLimit {
 }
 
 /**
- * The fullest of a limit that has as many buckets as there are clients: read page by page, since nobody else is served
- * while one is read.
+ * The fullest buckets of a limit that has as many as there are clients. They are read page by page, since one read
+ * blocks everybody else.
  */
 async function readFullest(
   { db, clock }: Pick<Ctx, 'db' | 'clock'>,

@@ -15,7 +15,9 @@ export const SITE_HAS_ROOM = `(:network IS NULL OR ${hasRoom(KIND)})`;
 /** SQL of the columns that `fullSite` reads, with the same arguments. */
 export const SITE_ROOM = budgetColumns([KIND]);
 
-/** What a client's /48 may open: of an IPv4 address, and where no network has a share, it counts nothing. */
+/**
+ * The sessions that a client's /48 may open. It counts nothing for an IPv4 address, and where no network has a share.
+ */
 export interface SessionShare {
   readonly network: string | null;
   readonly now: number;

@@ -13,7 +13,7 @@ export function clearedAt(kind: CountedLimit, key = `''`): string {
   return `coalesce((SELECT at FROM limit_clears WHERE kind = '${kind}' AND key = ${key}), 0)`;
 }
 
-/** Clears a bucket: what was spent up to now counts no more. */
+/** Clears a bucket: its uses up to now no longer count. */
 export function insertClear(kind: CountedLimit, key: string, now: number): Statement {
   return {
     sql: `INSERT INTO limit_clears (kind, key, at) VALUES (:kind, :key, :now) ON CONFLICT (kind, key) DO UPDATE SET at = excluded.at`,
@@ -21,7 +21,7 @@ export function insertClear(kind: CountedLimit, key: string, now: number): State
   };
 }
 
-/** Removes what no window reaches back to. Where rows count for good, a clearing is kept for good. */
+/** Removes clearings that no window reaches back to. Where rows count for good, a clearing is kept for good. */
 export function sweepClears(now: number): Statement {
   return {
     sql: `DELETE FROM limit_clears WHERE (kind, key) IN
@@ -35,17 +35,17 @@ const COUNTS_FOR_GOOD = STORED_LIMITS.filter((name) => (limitOf(name).stored as 
   .map((name) => `'${name}'`)
   .join(', ');
 
-/** The arguments of what counts: since when, or for rows with an end of their own the beginning of the window too. */
+/** The arguments of a count: its start, and for rows with an end of their own the beginning of the window too. */
 export type LimitSpan = { readonly since: number } & { readonly from?: number; readonly window?: number | null };
 
-/** What counts of a limit now. */
+/** The span of time that a limit counts now. */
 export function limitSpan(kind: CountedLimit, windowSeconds: number, now: number): LimitSpan {
   const window = windowSeconds * 1000;
   if ((LIMITS[kind].stored as CountedRows).while === undefined) return { since: now - window };
   return window === 0 ? { since: now, from: 0, window: null } : { since: now, from: now - window, window };
 }
 
-/** What is counted of a limit: its buckets' keys and the times of what was spent. Needs a `LimitSpan`. */
+/** SQL of a limit's uses: the keys of their buckets and their times. Needs a `LimitSpan`. */
 function spentOf(kind: CountedLimit): string {
   const { table, at, key = `''`, where, while: counts, ends = 'NULL', uses = '1' }: CountedRows = LIMITS[kind].stored;
   const inWindow = `${at} > :since${where === undefined ? '' : ` AND ${where}`}`;
@@ -82,7 +82,7 @@ interface BucketRange {
   readonly limit: number;
 }
 
-/** How much is spent of a range's buckets, the fullest first: what it costs does not grow with their number. */
+/** The uses of a range's buckets, the fullest first: the cost does not grow with the number of buckets. */
 export function selectLimitRange(kind: CountedLimit, span: LimitSpan, { last, ...range }: BucketRange): Statement {
   return {
     sql: `SELECT key, sum(uses) AS used, min(spent_at) AS oldest, min(ends_at) AS ends_at FROM (${spentOf(kind)}) AS spent

@@ -11,7 +11,7 @@ export { countReadinessCheck } from './store.ts';
 /** How long a result is reused. */
 export const READY_CACHE_MS = 2_000;
 
-/** How long what a server says of itself is reused. */
+/** How long a server's facts about itself are reused. */
 export const SERVER_FACTS_MS = 60_000;
 
 interface Parts {
@@ -19,9 +19,9 @@ interface Parts {
   readonly clock: Clock;
   readonly clocks: Pick<Clocks, 'offMs'>;
   readonly log: Log;
-  /** What a host closes first when it stops. */
+  /** The part that a host closes first when it stops. */
   readonly hub: { isClosed(): boolean };
-  /** Whether the database is a server: only then is it asked what it promises. */
+  /** Whether the database is a server: only then is it asked for its guarantees. */
   readonly onServer?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Readiness {
   readonly server?: ServerFacts;
 }
 
-/** What a database server says of itself; null where it does not say. */
+/** A database server's facts about itself; null where it gives none. */
 export interface ServerFacts {
   readonly sqlite: string | null;
   /** Whether a write that was answered survives a power loss of the server. */
@@ -91,7 +91,7 @@ export function createReadiness({ db, clock, clocks, log, hub, onServer = false 
 
 const STOPPING = { ok: false, stopping: true } as const;
 
-/** Reads what the server says of itself, at most once per `SERVER_FACTS_MS`. Never rejects. */
+/** Reads the server's facts about itself, at most once per `SERVER_FACTS_MS`. Never rejects. */
 function createServerFacts({ db, clock }: Pick<Parts, 'db' | 'clock'>): () => Promise<ServerFacts> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let facts: ServerFacts = { sqlite: null, survivesPowerLoss: null };

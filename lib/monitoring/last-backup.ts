@@ -14,7 +14,7 @@ export interface BackupState {
   readonly isDue: boolean;
 }
 
-/** Reads what the database knows of its backups. */
+/** Reads the last backup that the database knows of, and whether one is due. */
 export async function readBackupState({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<BackupState> {
   const [row = {}] = await db.read(selectLastBackup());
   const last = toBackup(row);

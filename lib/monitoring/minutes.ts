@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts';
 import { type Outcomes, statusClass, sumBy, withoutConsole } from './families.ts';
 import { insertMinute, type Minute, selectMinutes, toMinute } from './store.ts';
 
-/** What a process has written of its counters, so that the next minute has only what grew since. */
+/** The counters that a process has written, so that the next minute has only their growth since. */
 export interface MinuteState {
   at: number | undefined;
   totals: Outcomes;
@@ -26,7 +26,7 @@ export type Range = keyof typeof RANGES;
 /** Its names. */
 export const RANGE_NAMES = Object.keys(RANGES) as readonly Range[];
 
-/** What happened in one step; all null where no process of the database is known to have run. */
+/** The counts of one step; all null where no process of the database is known to have run. */
 export interface ActivityPoint {
   readonly at: string;
   readonly requests: number | null;
@@ -39,7 +39,7 @@ export interface ActivityPoint {
   readonly p95_ms: number | null;
 }
 
-/** What all processes did, the oldest step first, and the sums over it by `<counter>.<outcome>`. */
+/** The counts of all processes, the oldest step first, and their sums by `<counter>.<outcome>`. */
 export interface Activity {
   readonly range: Range;
   readonly step_seconds: number;
@@ -49,12 +49,12 @@ export interface Activity {
 
 type Ctx = Pick<Platform, 'clock' | 'metrics'> & { readonly minutes: MinuteState };
 
-/** What reads minutes. */
+/** The services that reading minutes needs. */
 export type ReadCtx = Ctx & Pick<Platform, 'db'>;
 
 /**
- * The statements that write what grew since they were last written, to go along with a write that happens anyway, once
- * a minute; `written` is called when they are committed.
+ * Statements that write the growth of the counters since the last time, once a minute, along with a write that happens
+ * anyway; `written` is called when they are committed.
  */
 export function nextMinute({ clock, metrics, minutes }: Ctx): {
   readonly statements: readonly Statement[];
@@ -75,7 +75,7 @@ export function nextMinute({ clock, metrics, minutes }: Ctx): {
   };
 }
 
-/** The minutes of all processes in a span of time, and what this process has not written yet. */
+/** The minutes of all processes in a span of time, and the counts that this process has not written yet. */
 export async function readMinutes(ctx: ReadCtx, from: number, to: number): Promise<readonly Minute[]> {
   const written = (await ctx.db.read(selectMinutes(from, to))).map(toMinute);
   const now = ctx.clock.now();
@@ -83,7 +83,7 @@ export async function readMinutes(ctx: ReadCtx, from: number, to: number): Promi
   return [...written, { at: now, spanMs, counts: growth(ctx.minutes.totals, readTotals(ctx.metrics)) }];
 }
 
-/** Reads the history up to now, with what this process has not written yet. */
+/** Reads the history up to now, with the counts that this process has not written yet. */
 export async function readActivity(ctx: ReadCtx, range: Range): Promise<Activity> {
   const { minutes, step } = RANGES[range];
   const stepMs = step * MINUTE_MS;

@@ -40,14 +40,14 @@ export interface Overview {
   readonly latency: readonly { readonly le: number | null; readonly count: number }[];
   /** Refusals by limit. */
   readonly limits: Outcomes;
-  /** Identifiers, by channel, whose codes came to need a pass because somebody guessed. */
+  /** Identifiers, by channel, whose codes now need a pass because somebody guessed. */
   readonly guessing: Outcomes;
   readonly upstreams: Readonly<Record<string, Outcomes>>;
-  /** What carries messages, and the messages with codes by outcome. */
+  /** The providers of messages, and the messages with codes by outcome. */
   readonly delivery: Readonly<Record<'email' | 'sms', { readonly provider: string; readonly messages: Outcomes }>>;
   /** The last calls of this process by upstream, `email` and `sms`. */
   readonly calls: Readonly<Record<string, CallTimes>>;
-  /** What the settings turn on, whether it works or not. */
+  /** The functions that the settings turn on, whether they work or not. */
   readonly configured: Readonly<Record<'registry' | 'indexer' | 'follower' | 'relay' | 'webhooks', boolean>>;
   readonly database: {
     readonly state: Readiness['database'];
@@ -56,7 +56,7 @@ export interface Overview {
     /** Of an embedded database: its write-ahead log, and for how long not all of it was in the file. */
     readonly log: { readonly bytes: number; readonly checkpoint_age_ms: number | null } | null;
   };
-  /** What the doctor of this process found last; null where nobody has asked since the start. */
+  /** The last findings of this process's doctor; null before the first since the start. */
   readonly doctor: DoctorView | null;
   /** The newest backup that is known, and whether another one is due; null while the database is away. */
   readonly backup: BackupView | null;
@@ -68,7 +68,7 @@ export interface Overview {
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;
 }
 
-/** A report in short: how many findings are failures and warnings, and what failed, each check once. */
+/** A report in short: the numbers of failures and warnings, and the failed checks, each once. */
 export interface DoctorView {
   readonly checked_at: string;
   readonly failures: number;
@@ -98,7 +98,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'clocks' | 'db' | 'metrics'> & {
   readonly doctor: { last(): Report | undefined };
 };
 
-/** What is read of a report of the doctor. */
+/** The parts of a doctor's report that are read. */
 interface Report {
   readonly checkedAt: string;
   readonly checks: readonly { readonly name: string; readonly state: string }[];

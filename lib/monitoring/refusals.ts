@@ -2,25 +2,25 @@ import { HOUR_MS, isoTime } from '../base/clock.ts';
 import { ERRORS, type ErrorCode } from '../base/error.ts';
 import { REFUSED, type ReadCtx, readMinutes } from './minutes.ts';
 
-/** How often a route answered with an error. Nothing in it names who asked. */
+/** How often a route answered with an error. It names no caller. */
 export interface Refusal {
   readonly error: string;
   readonly status: number;
-  /** What the error means. */
+  /** The cause of the error. */
   readonly cause: string;
   /** The route's path; `unknown` where there is none. */
   readonly route: string;
   readonly count: number;
 }
 
-/** What all processes refused in the last hour, the most frequent first. */
+/** The refusals of all processes in the last hour, the most frequent first. */
 export interface Refusals {
   /** ISO 8601. */
   readonly since: string;
   readonly refusals: readonly Refusal[];
 }
 
-/** Reads what was refused in the last hour, by error and route. */
+/** Reads the refusals of the last hour, by error and route. */
 export async function readRefusals(ctx: ReadCtx): Promise<Refusals> {
   const now = ctx.clock.now();
   const sums = new Map<string, number>();

@@ -25,7 +25,7 @@ export function selectSynchronous(): Statement {
   return { sql: 'PRAGMA synchronous', args: {} };
 }
 
-/** What a process counted in the `spanMs` before `at`. */
+/** A process's counts in the `spanMs` before `at`. */
 export interface Minute {
   readonly at: number;
   readonly spanMs: number;
@@ -56,7 +56,7 @@ export function toMinute(row: Row): Minute {
   return { at: Number(row['at']), spanMs: Number(row['span_ms']), counts: JSON.parse(String(row['counts'])) };
 }
 
-/** Deletes what is older than the charts, a bounded number of rows. */
+/** Deletes rows that are older than the charts, a bounded number. */
 export function sweepMinutes(now: number): Statement {
   return {
     sql: `DELETE FROM minutes WHERE rowid IN (SELECT rowid FROM minutes WHERE at < :before LIMIT ${SWEEP_ROWS_MAX})`,
