@@ -8,12 +8,12 @@ import { proofInvalid } from '../registration/proof-fault.ts';
 import { openTouch } from '../registration/touch.ts';
 import { readHoldersKeys } from './holders-keys.ts';
 
-/** What a holder signs to let go of an address: these lines and a nonce. */
+/** The first line that a holder signs to let go of an address; others and a nonce follow. */
 export const RELEASE_LABEL = 'vault/release/v1';
-/** What a holder signs to have a code for an address that another DID claims. */
+/** The first line that a holder signs to get a code for an address that another DID claims. */
 export const KEEP_LABEL = 'vault/keep/v1';
 
-/** What a touch needs of the vault. */
+/** The services that a holder's touch needs. */
 export type HoldersContext = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'>;
 
 /** A touch of the passkey of an address's holder. */

@@ -33,7 +33,7 @@ export const MOVE_LEASE_MS = MINUTE_MS;
 export const MOVE_RETRY_MS = 30_000;
 const CHALLENGES_MAX = 20;
 
-/** A challenge that nobody could be told of waits for that at most this long, from when its claim was final. */
+/** A challenge waits for its first notice to be sent at most this long, from when its claim was final. */
 const UNTOLD_MS = 7 * DAY_MS;
 
 type Ctx = NoticeContext & Pick<Platform, 'rpc' | 'witness'>;
@@ -75,7 +75,7 @@ async function moveDue(ctx: Ctx): Promise<void> {
   log({ level: 'warn', event: 'chain_unreadable', challenges: taken.length, ...describeError(failure) });
 }
 
-/** Does what is next for a challenge. Throws 502 `rpc_error`: nothing moves while the chain cannot be asked. */
+/** Takes the next step of a challenge. Throws 502 `rpc_error`: nothing moves while the chain cannot be asked. */
 async function moveOne(ctx: Ctx, one: LeasedChallenge): Promise<void> {
   const { db, clock } = ctx;
   const [row] = await db.read(selectChallenge(one.id));
@@ -85,7 +85,7 @@ async function moveOne(ctx: Ctx, one: LeasedChallenge): Promise<void> {
 async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Promise<readonly Statement[]> {
   const { config } = ctx;
   if (row['claim_id'] === null) return endLeased(one, row['holder_did'] === row['did'] ? 'moved' : 'failed', now);
-  // The holder has claimed the address anew, or has let another DID have it.
+  // The holder has claimed the address again, or has let another DID have it.
   if (Number(row['holder_id']) > Number(row['claim_id'])) {
     const waiting = { identifier: String(row['identifier']), did: String(row['did']) };
     return withdrawWaiting(waiting, row['has_taken'] === 1 ? 'replaced' : 'holder', now);
@@ -98,7 +98,7 @@ async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Pr
   const untilMs = movesAt === null && row['judged_at'] !== null ? waitToBeTold(row) : 0;
   if (untilMs > now) return [putOffChallenge(one, { dueAt: Math.min(untilMs, now + HOUR_MS) })];
   const keys = await readHoldersKeys(ctx, row);
-  // What is final decides whether it is still the holder's.
+  // Final blocks decide whether it is still the holder's.
   if (keys === undefined)
     return [
       recheckRegistrations([Number(row['holder_id'])], now),
@@ -111,12 +111,12 @@ async function nextOf(ctx: Ctx, one: LeasedChallenge, row: Row, now: number): Pr
   return beginWait(one, now + config.addressMoveHours * HOUR_MS, now);
 }
 
-/** Until when a wait does not begin, as nobody has heard of the challenge who is to: 0 where it need not wait. */
+/** The time until which a wait does not begin because no first notice was sent; 0 where it need not wait. */
 function waitToBeTold({ told, notices, opened_at: openedAt }: Row): number {
   return told === 0 && notices !== 0 ? Number(openedAt) + UNTOLD_MS : 0;
 }
 
-/** The operator is the only one who hears of it. */
+/** Reports it to the operator, since no notice reached anybody. */
 function sayUntold({ log, metrics }: Ctx, { id }: LeasedChallenge): void {
   metrics.counter('vault_challenge_notices_total').add({ outcome: 'nobody' });
   log({ level: 'error', event: 'challenge_untold', challenge: id });

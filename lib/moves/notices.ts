@@ -18,7 +18,7 @@ import { writePass } from '../verification/pass.ts';
 
 const NOTICES_MAX = 20;
 
-/** What notices are sent by. */
+/** The services that send notices. */
 export type NoticeContext = Pick<Platform, 'config' | 'clock' | 'random' | 'db' | 'log' | 'metrics'> & {
   readonly email: EmailSender;
   readonly sms: SmsProvider;
@@ -53,7 +53,7 @@ async function deliver(ctx: NoticeContext, row: Row): Promise<void> {
   }
 }
 
-/** False where there is nobody to send it to: the provider has changed, or an erasure took the challenge along. */
+/** False where a notice has no recipient: the provider has changed, or an erasure removed the challenge. */
 async function send(ctx: NoticeContext, row: Row): Promise<boolean> {
   const { config, email, sms } = ctx;
   const address = textOf(row, 'challenge_identifier');

@@ -1,6 +1,6 @@
 import type { AuthorizationError, ReturnPlace } from './judge.ts';
 
-/** What goes back to the client: a code, or why there is none (RFC 6749 section 4.1.2.1). */
+/** The answer to the client: a code, or an error (RFC 6749 section 4.1.2.1). */
 export type AuthorizationAnswer =
   | { readonly code: string }
   | { readonly error: AuthorizationError; readonly error_description: string };

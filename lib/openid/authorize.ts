@@ -11,16 +11,16 @@ import { type SubjectContext, subjectOf } from './subject.ts';
 
 type Ctx = Parameters<typeof issueCode>[0] & SigningContext & SubjectContext & { readonly clients: Clients };
 
-/** What the person answers with. */
+/** The person's answer on the page. */
 export interface PersonsAnswer extends Pick<AuthorizationRequest, 'request' | 'client' | 'credentialId' | 'evidence'> {
   /** Undefined where the person was not asked yet. */
   readonly picked: Picked | undefined;
 }
 
-/** What the page does next: it leads on, or asks which address the app gets. */
+/** The page's next step: a redirect, or the choice of an address for the app. */
 export type NextStep = { readonly location: string } | { readonly choice: PersonsChoice };
 
-/** What there is to choose, and for whom: what another address is registered by. */
+/** The addresses to choose from, with the DID, account and key by which another address is registered. */
 export interface PersonsChoice extends AddressChoice {
   readonly did: string;
   /** The account, lower-case, and the key that has signed, 0x and x‖y in hex. */
@@ -29,9 +29,8 @@ export interface PersonsChoice extends AddressChoice {
 }
 
 /**
- * Where the browser goes with a code, or with `login_required` where somebody else signed in than `id_token_hint`
- * names; or the choice of addresses that comes before. Throws 400 for a request that is not in order, and what
- * `issueCode` throws.
+ * Where the browser goes: with a code, or with `login_required` where somebody other than `id_token_hint` names signed
+ * in. Or the choice of addresses that comes before. Throws 400 for an invalid request, and as `issueCode`.
  */
 export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<NextStep> {
   const valid = await demandValid(ctx, answer.request);
@@ -76,7 +75,7 @@ export interface HintedRequest extends ValidRequest {
   readonly hinted: string | undefined;
 }
 
-/** Judges `id_token_hint` of a request that is in order otherwise; undefined for what is no token of the client's. */
+/** Judges `id_token_hint` of an otherwise valid request; undefined for a text that is not a token of the client's. */
 export async function judgeHint(ctx: SigningContext, valid: ValidRequest): Promise<HintedRequest | undefined> {
   const { idTokenHint, client } = valid;
   if (idTokenHint === undefined) return { ...valid, hinted: undefined };
@@ -84,7 +83,7 @@ export async function judgeHint(ctx: SigningContext, valid: ValidRequest): Promi
   return hinted === undefined ? undefined : { ...valid, hinted };
 }
 
-/** What is said of a hint that is refused. */
+/** The description of the error for a refused hint. */
 export const HINT_REFUSED = 'id_token_hint is no ID token of this client';
 
 async function demandValid(ctx: Ctx, request: string): Promise<HintedRequest> {

@@ -1,4 +1,4 @@
-// What a person has to say about addresses before an app gets a code: which one, or none.
+// The person's choice of addresses before an app gets a code: which one, or none.
 import { registrationPending } from '../authorization-codes/authorize.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
@@ -6,7 +6,7 @@ import { type OwnAddress, readAddresses } from '../registration/addresses.ts';
 import type { SignIn } from '../registration/sign-in.ts';
 import type { ValidRequest } from './judge.ts';
 
-/** By channel: the address that the app gets, null for none; what is not there is the oldest one. */
+/** By channel: the address that the app gets, null for none. A missing channel means the oldest address. */
 export type Picked = Readonly<Partial<Record<ProvableChannel, string | null>>>;
 
 /** The addresses of a person of each channel that the app asks for. */
@@ -18,9 +18,9 @@ export interface AddressChoice {
 const CHANNEL_OF = { email: 'email', phone: 'sms' } as const;
 
 /**
- * What the person has to choose; undefined where nothing is left open. Nothing is for one address of each channel, or
- * none of a channel that this vault cannot prove. Throws 409 `registration_pending` for one that is picked and not
- * confirmed.
+ * The addresses that the person has to choose from; undefined where nothing is open. Nothing is open with one address
+ * of a channel, or with none of a channel that this vault cannot prove. Throws 409 `registration_pending` for one that
+ * is picked and not confirmed.
  */
 export async function findChoice(
   ctx: Pick<Platform, 'config' | 'db'>,
@@ -44,7 +44,7 @@ function isOpen(own: readonly OwnAddress[], isOffered: boolean): boolean {
   return own.length === 0 ? isOffered : own.length > 1 || own[0]?.state !== 'held';
 }
 
-/** What was picked may have been lost meanwhile, or wait for its move. */
+/** A picked address may have been lost meanwhile, or wait for its move. */
 function isOpenAfter(own: readonly OwnAddress[], picked: string | null | undefined): boolean {
   if (picked === undefined || picked === null) return false;
   const found = own.find(({ identifier }) => identifier === picked);

@@ -1,4 +1,4 @@
-// What an app learns of a person: only what is proven now.
+// A person's claims for an app: only facts that are proven now.
 import type { PickedAddresses } from '../authorization-codes/access-token.ts';
 import type { ProvenIdentity } from '../registration/proven-identity.ts';
 import type { Scope } from './scopes.ts';
@@ -15,7 +15,7 @@ export const CLAIM_NAMES = {
   did: ['did', 'account', 'status', 'final', 'proofs'],
 } as const satisfies Record<Scope, readonly string[]>;
 
-/** The claims of scopes. What is not held is absent, never empty, and so is what the person does not give. */
+/** The claims of scopes. A claim that the person does not hold, or does not give, is absent, never empty. */
 export function claimsOf(scopes: readonly string[], identity: ProvenIdentity, picked: PickedAddresses): Claims {
   const claims: Record<string, unknown> = {};
   for (const scope of scopes) Object.assign(claims, OF_SCOPE[scope as Scope]?.(identity, picked));

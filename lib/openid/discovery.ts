@@ -9,7 +9,7 @@ import { SIGNING_ALG } from './sealed-key.ts';
 /** The claims of every ID token. */
 const TOKEN_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash'];
 
-/** The metadata of the authorization server (RFC 8414 section 2, RFC 9207): what is not in it is not there. */
+/** The metadata of the authorization server (RFC 8414 section 2, RFC 9207). It lists all that is supported. */
 export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
   return {
     issuer,

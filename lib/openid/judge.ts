@@ -10,7 +10,7 @@ export const QUERY_CHARS_MAX = 8_192;
 /** The longest `state` and `nonce`. */
 export const STATE_CHARS_MAX = 4_096;
 
-/** What `prompt` may ask for (OpenID Connect Core; `create` is of Initiating User Registration). */
+/** The supported values of `prompt` (OpenID Connect Core; `create` is of Initiating User Registration). */
 export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
 
 /** Where the answer goes: a redirect URI that is the client's, and the state as it stands in the query. */
@@ -62,8 +62,8 @@ export type JudgedRequest =
   | { readonly valid: ValidRequest };
 
 /**
- * Judges an authorization request by its query, as it stands in the address of the page: what is shown, what the
- * passkey signs and what the code is for are the same characters.
+ * Judges an authorization request by its query, as it stands in the address of the page. So the page shows, the passkey
+ * signs and the code is issued for the same characters.
  */
 export function judge(clients: Clients, query: string): JudgedRequest {
   if (query.length > QUERY_CHARS_MAX || !query.isWellFormed()) return { fault: 'query' };

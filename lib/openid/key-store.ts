@@ -33,7 +33,8 @@ export function toStoredKey(row: Row): StoredKey {
 }
 
 /**
- * Stores a key, unless one was made after `newestMadeAt`, the newest that the caller has seen: of two at once one does.
+ * Stores a key, unless one was made after `newestMadeAt`, the newest that the caller has seen: only one of two
+ * concurrent calls stores its key.
  */
 export function insertKey(key: StoredKey, newestMadeAt: number): Statement {
   return {

@@ -1,10 +1,10 @@
 /** The parameters of a query or a form; one without a value counts as absent (RFC 6749 section 3.1). */
 export interface Parameters {
   readonly value: (name: string) => string | undefined;
-  /** The value as it stands in the text, but for what does not belong into a URL. */
+  /** The value as it stands in the text; characters that do not belong in a URL are encoded. */
   readonly raw: (name: string) => string | undefined;
   readonly isTwice: (name: string) => boolean;
-  /** The first name that is there twice. */
+  /** The first name that occurs twice. */
   readonly repeated: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Clients } from '../clients/client.ts';
 import { createKeyFacts, type KeyFacts } from './signing-keys.ts';
 import type { SaltFacts } from './subject.ts';
 
-/** What the provider remembers, shared over isolated requests. */
+/** The provider's memory, shared over isolated requests. */
 export interface OpenIdFacts {
   /** When a refused link was logged last, by reason and client; by the monotonic clock. */
   readonly refusedLinks: Map<string, number>;
@@ -10,7 +10,7 @@ export interface OpenIdFacts {
   readonly saltFacts: SaltFacts;
 }
 
-/** What a vault has of the provider. */
+/** The provider's parts of a vault. */
 export interface OpenIdParts extends OpenIdFacts {
   /** The apps that people sign in to; undefined without `CLIENTS`. */
   readonly clients: Clients | undefined;

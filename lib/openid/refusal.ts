@@ -1,4 +1,4 @@
-// What is said of a link that leads nowhere: to the developer, never where it could help an attacker.
+// Explains a link that leads nowhere: to the developer, never where it could help an attacker.
 import type { Client } from '../clients/client.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopbackOrigin } from '../config/url-parsers.ts';

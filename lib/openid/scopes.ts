@@ -1,7 +1,7 @@
 /** The scopes that give claims (OpenID Connect Core section 5.4); `openid` gives `sub` alone. */
 export const SCOPES = ['openid', 'email', 'phone', 'profile', 'did'] as const;
 
-/** A scope that there is. */
+/** A supported scope. */
 export type Scope = (typeof SCOPES)[number];
 
 /** Those of a text that there are, in the order of `SCOPES`; unknown ones are left out. */

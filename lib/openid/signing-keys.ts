@@ -1,4 +1,4 @@
-// The keys that sign ID tokens: published before they sign, and until what they signed has ended.
+// The keys that sign ID tokens: published before they sign, and until the last token that they signed has ended.
 import { DAY_MS } from '../base/clock.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
@@ -8,12 +8,12 @@ import { makeKey, openKey, type PublicJwk } from './sealed-key.ts';
 
 /** How long the next key is published before it signs: longer than anybody may cache `/jwks`. */
 export const KEY_LEAD_MS = DAY_MS;
-/** How long what was read of the keys serves. */
+/** How long keys that were read are used. */
 const KEYS_FRESH_MS = 1_000;
 /** The loser of a race for a new key reads the winner's. */
 const TRIES = 3;
 
-/** What keys need. */
+/** The services that keys need. */
 export type SigningContext = Pick<Platform, 'config' | 'clock' | 'db' | 'keys' | 'random' | 'log' | 'metrics'> & {
   readonly keyFacts: KeyFacts;
 };
@@ -24,7 +24,7 @@ export interface SigningKey extends StoredKey {
   readonly privateKey: CryptoKey | undefined;
 }
 
-/** What a process remembers of the keys. */
+/** A process's memory of the keys. */
 export interface KeyFacts {
   /** By the monotonic clock. */
   readAt: number;
@@ -69,8 +69,8 @@ const SEALED =
   'The key of ID tokens was sealed under another VAULT_SECRET: a new one is made. Apps read it from /jwks, and people keep their sub.';
 
 /**
- * Makes the key after those that are known, which signs from `signsFrom` on, and has these end; false if another was
- * faster. What made it necessary must have been judged by the same keys.
+ * Makes the key after those that are known, which signs from `signsFrom` on, and ends the known ones; false if another
+ * process was faster. The need for it must have been judged by the same keys.
  */
 export async function addKey(
   ctx: SigningContext,

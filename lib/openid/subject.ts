@@ -9,7 +9,7 @@ export interface SaltFacts {
   salt: Uint8Array | undefined;
 }
 
-/** What subjects need. */
+/** The services that subjects need. */
 export type SubjectContext = Pick<Platform, 'db' | 'random'> & { readonly saltFacts: SaltFacts };
 
 /**

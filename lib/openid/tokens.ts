@@ -1,4 +1,4 @@
-// The exchange of a code for tokens (RFC 6749 section 4.1.3), and what an access token reads.
+// The exchange of a code for tokens (RFC 6749 section 4.1.3), and the claims that an access token reads.
 
 import { type AccessGrant, findAccessToken } from '../authorization-codes/access-token.ts';
 import { digestOf } from '../authorization-codes/authorize.ts';
@@ -88,8 +88,8 @@ export async function openToken(ctx: Ctx, clients: Clients, authorization: strin
 }
 
 /**
- * The claims of an access token, as they are now: what was lost or erased since is not in it. Throws 401
- * `invalid_token` where the person is gone, 502 `rpc_error`.
+ * The present claims of an access token, without any that were lost or erased since. Throws 401 `invalid_token` where
+ * the person is gone, 502 `rpc_error`.
  */
 export async function readClaims(ctx: Ctx, { code, client }: OpenToken): Promise<Claims> {
   const identity = await readIdentity(ctx, code);

@@ -15,7 +15,7 @@ import type { Platform } from '../platform.ts';
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics'>;
 
 /**
- * Whether an order was paid, by the vault's own node; of two nodes what both show, `pending` where one shows nothing
+ * Whether an order was paid, by the vault's own node. Of two nodes both must show it: `pending` where one shows nothing
  * yet. Throws 502 `rpc_error`, also where they disagree.
  */
 export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: PaymentOrder): Promise<PaymentVerdict> {

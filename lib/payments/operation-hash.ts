@@ -3,8 +3,8 @@ import * as UserOperation from 'ox/erc4337/UserOperation';
 import { KNOWN_ENTRY_POINTS } from '../../client/known-accounts.ts';
 
 /**
- * Computed here, never asked of the bundler: it is a hint where to look, and a wrong one only finds nothing. Undefined
- * for what no EntryPoint takes, such as gas of more than 128 bits.
+ * The hash of an operation, computed here and never asked of the bundler. It is a hint where to look, and a wrong one
+ * only finds nothing. Undefined for an operation that no EntryPoint takes, such as one with gas of more than 128 bits.
  */
 export function operationHash(
   { chainId, entryPoint }: { readonly chainId: number; readonly entryPoint: string },

@@ -21,7 +21,7 @@ import { UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import type { Platform } from '../platform.ts';
 import { selectPaymentOf } from './store.ts';
 
-/** What a payment moves: `token` is `native` or an address; 0x-hex in lower case. */
+/** The transfer of a payment: `token` is `native` or an address; 0x-hex in lower case. */
 export interface Movement {
   readonly to: string;
   readonly token: string;
@@ -43,7 +43,10 @@ export interface FoundOperation extends Pick<MinedOperation, 'userOpHash' | 'txH
   readonly final: boolean;
 }
 
-/** What the chain shows of a nonce, at its newest and its final block. Null what there is not, or cannot be told. */
+/**
+ * The chain's state of a nonce, at its newest and its final block. Fields are null where there is nothing, or nothing
+ * can be known.
+ */
 export interface PaymentOutcome {
   readonly head: TimedBlock;
   readonly final: TimedBlock | null;
@@ -54,11 +57,11 @@ export interface PaymentOutcome {
   readonly operation: FoundOperation | null;
 }
 
-/** What reading an outcome takes. */
+/** The services that reading an outcome needs. */
 export type OutcomeContext = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics' | 'db'> & {
   /** How many blocks the node is asked for at once. */
   readonly searchRange: BlockRange;
-  /** Its word is a hint. */
+  /** Its answer is only a hint. */
   readonly bundler: HintingBundler | undefined;
 };
 
@@ -75,7 +78,10 @@ export interface ChainEnds {
   readonly final: TimedBlock | null;
 }
 
-/** What the vault's node, and its second one, show of a payment. Throws 502 `rpc_error`, also where they disagree. */
+/**
+ * Reads the outcome of a payment on the vault's node, and on its second one. Throws 502 `rpc_error`, also where they
+ * disagree.
+ */
 export async function readOutcome(ctx: Ctx, query: OutcomeQuery): Promise<PaymentOutcome> {
   entryPointOf(ctx.config);
   return readOutcomeAt(ctx, query, await readEnds(ctx));
@@ -89,7 +95,7 @@ export async function readOutcomeAt(ctx: Ctx, query: OutcomeQuery, ends: ChainEn
     final && isSpentAtFinal(ctx, query, final),
   ]);
   if (readAtFinal === true && !spent) throw rpcError('a node answered of several chains');
-  // A nonce once spent stays so: what is unspent in the newest block is in every block before.
+  // A spent nonce stays spent, so one that is unspent in the newest block is unspent in every block before.
   const spentAtFinal = spent ? readAtFinal : false;
   const from = startOf(query, spentAtFinal === false ? final : null, head);
   if (!spent) return { head, final, spent, spentFinal: false, next: from, operation: null };
@@ -115,7 +121,7 @@ export async function readEnds(ctx: Ctx): Promise<ChainEnds> {
   return { head, final };
 }
 
-/** The earliest block of what was signed at a time: a chain makes only so many blocks a second. */
+/** The earliest block of an operation that was signed at a time: a chain makes only so many blocks a second. */
 export function firstBlockOf(at: number, { head }: ChainEnds, now: number): number {
   const seconds = Math.ceil(Math.max(0, now - at) / 1000);
   return Math.max(0, head.number - BLOCKS_PER_SECOND_MAX * seconds - FRESH_BLOCKS);
@@ -129,7 +135,7 @@ function isSpentAtFinal(ctx: Ctx, nonce: AccountNonce, final: Block): Promise<bo
   return unlessUnknown(agreed(ctx, 'payment', (chain) => isSpentAt(chain, nonce, final)));
 }
 
-/** The blocks before the final one that are searched where nobody says since when. */
+/** The blocks before the final one that are searched where the start is unknown. */
 const UNKNOWN_START_BLOCKS = 1_800;
 
 /** A nonce that is unspent in a block was spent by none before it. */
@@ -202,11 +208,11 @@ async function hasMoved(ctx: Ctx, found: MinedOperation, movement: Movement): Pr
   const { success, sender, logs } = found;
   const { to, token, amount } = movement;
   if (!success) return false;
-  // What an account pays to itself moves nothing.
+  // A payment of an account to itself moves nothing.
   if (to === sender) return null;
   if (token === 'native') return hasMovedEther(ctx, found, movement);
   if (hasTransfer(logs, { token, from: sender, to, amount })) return true;
-  // A token may take a fee of its own from what it moves.
+  // A token may take a fee of its own from the amount.
   return logs.some((log) => isTransferTo(log, token, to)) ? null : false;
 }
 
@@ -214,7 +220,10 @@ function isTransferTo({ address, topics }: ReceiptLog, token: string, to: string
   return address === token && topics[0] === TRANSFER_EVENT && topics[2] === `0x${addressWord(to)}`;
 }
 
-/** No log shows ether: it follows from what an account of known code was told. Null where a node does not tell. */
+/**
+ * No log shows ether: its transfer follows from the calls of an account of known code. Null where a node lacks the
+ * data.
+ */
 async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Movement): Promise<boolean | null> {
   const judge = async () => {
     const factories = await ownFactories(ctx);
@@ -228,7 +237,7 @@ async function hasMovedEther(ctx: Ctx, found: MinedOperation, { to, amount }: Mo
   return null;
 }
 
-/** Undefined where a node lacks what it would take to answer. Throws where two nodes disagree. */
+/** Undefined where a node lacks the data for an answer. Throws where two nodes disagree. */
 async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {
   return asked.catch((failure) => {
     const isUnknown = failure instanceof NodeError || failure instanceof VaultError;

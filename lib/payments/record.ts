@@ -121,7 +121,7 @@ async function keep(ctx: Ctx, payment: NewPayment): Promise<void> {
   if (dropped + refused > 0) ctx.metrics.counter('vault_payments_total').add({ outcome: 'dropped' }, dropped + refused);
 }
 
-/** What is not written down is not watched; the payment itself goes on. */
+/** A payment that could not be stored is not watched; the payment itself goes on. */
 async function write({ db, log }: Ctx, ...statements: readonly Statement[]) {
   try {
     return await db.write(...statements);

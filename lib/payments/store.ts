@@ -11,12 +11,12 @@ export const OPEN_PER_CLIENT_MAX = 256;
 export const OPEN_MAX = 2_000;
 /** How long a settled payment is kept: the device remembers it as long. */
 export const SETTLED_KEEP_MS = 90 * DAY_MS;
-/** How long one is watched at most. What was signed may end later, or never. */
+/** How long a payment is watched at most. The signed operation may end later, or never. */
 export const WATCH_MS = DAY_MS;
-/** So long after it was due a row is kept that nothing looks at. */
+/** How long a row that is no longer looked at is kept after it was due. */
 const OPEN_KEEP_MS = 3 * DAY_MS;
 
-/** What a bundler said of it: nothing yet, or that it took an operation. Rows without a word are dropped first. */
+/** The bundler's answer: none yet, or that it accepted the operation. Rows without an answer are dropped first. */
 export const WORD = { none: 0, accepted: 1 } as const;
 
 /** One of `WORD`. */
@@ -67,8 +67,8 @@ const KEY = `chain_id = :chain_id AND account = :account AND nonce = :nonce AND 
   AND payee = :payee AND token = :token AND amount = :amount AND app = :app`;
 
 /**
- * Watches a payment, or keeps watching it. Where too many are open, it drops the oldest whose word from the bundler is
- * not better than this one's; `rowsAffected` of all but the last statement counts them.
+ * Watches a payment, or keeps watching it. Where too many are open, it drops the oldest whose answer from the bundler
+ * is not better than this one's; `rowsAffected` of all but the last statement counts them.
  */
 export function keepPayment(payment: NewPayment): readonly Statement[] {
   const { client, userOpHash, validUntil, said, sinceBlock, now, ...key } = payment;
@@ -136,7 +136,7 @@ export function takeBack(payment: NamedPayment): readonly Statement[] {
   ];
 }
 
-/** The pause where a node does not show what it would take, after so many looks. */
+/** The longest pause: after many looks, and where a node does not show whether ether moved. */
 export const PAYMENT_PAUSE_MAX_MS = 10 * MINUTE_MS;
 
 /** The payments that are due to be looked at. */
@@ -165,7 +165,7 @@ export function selectPaymentOf({ chainId, entryPoint, account, nonce }: NonceOf
   };
 }
 
-/** What a look found, as far as it matters to the next one. */
+/** The findings of a look that matter to the next one. */
 export interface PaymentLook extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block'> {
   readonly nextCheckAt: number;
 }

@@ -24,12 +24,14 @@ const PAUSE_MAX_MS = 5 * MINUTE_MS;
 const SEEN_MS = 10_000;
 /** After so many looks the pause is the longest. */
 const OFTEN = 8;
-/** What a node may tell later, it tells within so many looks; of a contract of unknown code none ever does. */
+/**
+ * A node that can show late whether ether moved does so within so many looks; for a contract of unknown code none can.
+ */
 const UNTOLD_LOOKS_MAX = 24;
 
 /**
- * A background task: looks at each watched payment until a final block shows what became of it, and settles those that
- * moved their money.
+ * A background task: looks at each watched payment until a final block shows its outcome, and settles those that moved
+ * their money.
  */
 export function createPaymentWatch(): (ctx: WatchContext) => Promise<boolean> {
   return createWatch({
@@ -58,7 +60,7 @@ async function look(ctx: WatchContext, payment: OpenPayment, ends: ChainEnds): P
   const now = clock.now();
   const verdict = judge(payment, outcome, now);
   if (verdict === 'open' || verdict === 'untold') {
-    // What a search left out, it looks for again from the start, less and less often.
+    // Blocks that a search left out are searched again from the start, less and less often.
     const isThrough = outcome.spentFinal && !operation && next >= ends.head.number - FRESH_BLOCKS;
     const seen = { sinceBlock: since, nextBlock: isThrough ? since : next, block: operation?.block ?? null };
     return putOffLook(ctx, { ...payment, ...seen }, pauseOf(payment, { verdict, outcome, isThrough, now }));
@@ -95,9 +97,9 @@ function ask(ctx: WatchContext, payment: OpenPayment, since: number, ends: Chain
 }
 
 /**
- * `settled` and `spent` (by an operation that did not pay) are what a final block shows. `ended`: the nonce is unspent,
- * and what was signed has ended by the time of a final block, or was watched for long enough. `lost`: no search finds
- * what spent the nonce. `untold`: a node did not show whether ether moved.
+ * `settled` and `spent` (by an operation that did not pay) come from a final block. `ended`: the nonce is unspent, and
+ * the signed operation has ended by the time of a final block, or was watched for long enough. `lost`: no search finds
+ * the operation that spent the nonce. `untold`: a node did not show whether ether moved.
  */
 function judge({ validUntil, createdAt, token, checks }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
   const { operation, final, spent } = outcome;

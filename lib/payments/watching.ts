@@ -4,15 +4,15 @@ import type { Row, Statement } from '../db/database.ts';
 import type { Platform } from '../platform.ts';
 import { type ChainEnds, type OutcomeContext, readEnds } from './outcome.ts';
 
-/** How long one process looks before it takes the lease again. It saves work, and is not what makes it safe. */
+/** How long one process looks before it takes the lease again. The lease saves work; safety does not depend on it. */
 const WATCH_LEASE_MS = 5_000;
 /** The rows that one turn looks at. */
 const WATCHED_MAX = 50;
 
-/** What a watch over nonces needs. */
+/** The services that a watch over nonces needs. */
 export type WatchContext = OutcomeContext & Pick<Platform, 'leases'>;
 
-/** Rows that wait for what the chain shows of their nonce. */
+/** Rows that wait for the chain to show the end of their nonces. */
 export interface Watch<Watched> {
   readonly name: 'payments' | 'sponsorships';
   /** The longest pause after the chain's node did not answer. */
