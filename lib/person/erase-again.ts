@@ -32,8 +32,8 @@ async function knownErasures({ db }: Pick<Ctx, 'db'>): Promise<ReadonlyMap<strin
 }
 
 /**
- * Applies the erasures of a list that a database does not know to be finished. One that it knows was before the backup:
- * who came back since then stays. Returns how many identifiers were erased.
+ * Applies the erasures of a list that a database does not know to be finished. A finished one happened before the
+ * backup, so a person who came back since then stays. Returns how many identifiers were erased.
  */
 export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): Promise<number> {
   const known = await knownErasures(ctx);
@@ -53,7 +53,7 @@ export async function eraseAgain(ctx: Ctx, list: ReadonlyMap<string, Erasure>): 
     }
   }
   for (const identifier of found) {
-    // Only who is on the list: what the backup says of the person may lead further than the erasure did.
+    // Only the identifiers on the list: the backup may link the person to more than the erasure did.
     const person = await findPerson(ctx, identifier);
     await eraseFound(ctx, { ...person, identifiers: [identifier] });
   }

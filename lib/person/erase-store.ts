@@ -1,12 +1,12 @@
-// What an erasure writes. Each statement changes `SWEEP_ROWS_MAX` rows at most, is asked again until it finds none, and
-// changes nothing the second time.
+// The writes of an erasure. Each statement changes `SWEEP_ROWS_MAX` rows at most, is asked again until it finds none,
+// and changes nothing the second time.
 import { PASS_GUESSES_MAX, SWEEP_ROWS_MAX } from '../constants.ts';
 import { argsIn, type Condition, type Statement } from '../db/database.ts';
 import { IS_ERASED } from '../identity/erasure.ts';
 import { type PersonArgs, personal, stepOf } from './store.ts';
 import { listed, OF_IDENTIFIERS, RECOVERIES_OF, RELAYS_OF } from './where-store.ts';
 
-/** A recovery of the row's account that is not over: the addresses by which its owner hears of it stay. */
+/** A recovery of the row's account that is not over: the addresses by which its owner is notified stay. */
 const isOpen = (table: string) => `EXISTS (SELECT 1 FROM recoveries AS running
   WHERE running.account = ${table}.account AND running.chain_id = ${table}.chain_id AND running.final = 0)`;
 
@@ -22,7 +22,7 @@ interface Unlinking {
   readonly where: string;
 }
 
-/** The tables whose rows stay without what leads to the person, but for live registrations, which go last. */
+/** Tables whose rows stay but lose their links to the person. Live registrations are not among them: they go last. */
 const UNLINKED: Readonly<Record<string, Unlinking>> = {
   // As a code that is dead: nothing checks it, and nothing is sent by its pass.
   codes: {
@@ -31,7 +31,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
       delivery = CASE delivery WHEN 'pending' THEN 'lost' ELSE delivery END`,
     where: OF_IDENTIFIERS,
   },
-  // Failed ones: what the relay's row needs of them.
+  // Failed ones keep the columns that the relay's row needs.
   registrations: {
     set: `SET identifier = channel || ':[' || id || ']@erased', credential_id = '', alias_hash = '', proof = NULL,
       ip = NULL, notice_at = NULL`,
@@ -44,7 +44,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
       AND recovery_id IN (SELECT id FROM recoveries WHERE id IN ${RECOVERIES_OF} AND final = 1)`,
   },
   recoveries: { set: `SET identifier = NULL`, where: `identifier IS NOT NULL AND ${OF_IDENTIFIERS} AND final = 1` },
-  // A guarded account stays watched: what the key of its guardian proposes is not a secret of the person.
+  // A guarded account stays watched: the proposals of its guardian's key are not a secret of the person.
   recovery_addresses: {
     set: `SET identifier = '', app = NULL, language = NULL`,
     where: `${personal('recovery_addresses').where} AND is_used = 1 AND NOT ${isOpen('recovery_addresses')}`,
@@ -57,7 +57,7 @@ const UNLINKED: Readonly<Record<string, Unlinking>> = {
   webhook_deliveries: { set: UNMASKED, where: HAS_MASK },
 };
 
-/** Where and when somebody signed in is nobody's to keep. */
+/** Events that say where and when the person signed in: an erasure removes them. */
 const OF_SIGN_IN = `(type LIKE 'signin.%' OR type = 'passkey.first_used') AND data ->> 'did' IN ${listed('dids')}`;
 
 /** Rows that are removed, where the table's own condition selects others too. */
@@ -68,7 +68,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   webhook_deliveries: OF_SIGN_IN,
   recovery_addresses: `${personal('recovery_addresses').where} AND is_used = 0
     AND NOT ${isOpen('recovery_addresses')}`,
-  // Nobody holds a lock by this fence any more, and a row that is made again has no smaller one.
+  // No lock is held by this fence any more, and a row that is made again has no smaller one.
   identifier_rows: `${personal('identifier_rows').where} AND leased_until <= :now AND fence <= :now`,
 };
 
@@ -120,8 +120,8 @@ export function selectEarliest(identifier: string): Statement {
 }
 
 /**
- * Takes the identifier out of its live registrations and its session, if `held` says that nobody registers it now.
- * Under one name, so that who held the identifier still does: what leads to DID and credential is as before.
+ * Takes the identifier out of its live registrations and its session, if `held` says that nobody registers it now. All
+ * get the same name, so that the holder still holds it: DID and credential are reached as before.
  */
 export function unlinkRegistrations(identifier: string, id: number | null, held: Condition): readonly Statement[] {
   const args = { identifier, ...held.args };
@@ -183,7 +183,7 @@ export const IDENTIFYING_TABLES: readonly string[] = [
   'invites',
 ];
 
-/** Each identifier of a table behind another one, in their order: of a database that nobody uses. */
+/** Each identifier of a table behind another one, in their order; for a database that is not in use. */
 export function selectIdentifiers(table: string, after: string, limit: number): Statement {
   return {
     sql: `SELECT DISTINCT identifier FROM ${table} WHERE identifier > :after AND NOT ${IS_ERASED}

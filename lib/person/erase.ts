@@ -21,9 +21,9 @@ import { PERSONAL_TABLES, SCAN_ROWS_MAX } from './read.ts';
 import { type PersonArgs, personal, selectStepEnd } from './store.ts';
 import type { PersonalTable } from './table-store.ts';
 
-// An erasure notes who is to be erased, empties the tables step by step, and takes the identifiers out of the live
-// registrations last, in one commit with its event: until then the person is found as before, so an erasure that died
-// is asked for again.
+// An erasure notes the person, empties the tables step by step, and takes the identifiers out of the live registrations
+// last, in one commit with its event. Until then the person is found as before, so an erasure that died can be asked
+// for again.
 
 /** An erasure for the list outside the database, which a restore applies again. */
 export interface Erasure {
@@ -36,13 +36,13 @@ export interface Erasure {
 /** Keeps erasures outside the database. */
 export type KeepErasures = (erasures: readonly Erasure[]) => Promise<void>;
 
-/** What there is of a person in a table, and what becomes of it. */
+/** A person's rows in a table, and their erasure. */
 export interface ErasedTable extends Pick<PersonalTable, 'about' | 'erasure' | 'why'> {
   readonly table: string;
   readonly rows: number;
 }
 
-/** What an erasure did, or would do. */
+/** The result of an erasure, done or planned. */
 export interface ErasureReport extends Person {
   readonly erased: boolean;
   readonly tables: readonly ErasedTable[];
@@ -54,7 +54,7 @@ export interface ErasureReport extends Person {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'> & { readonly keepErasures?: KeepErasures | undefined };
 
-/** What an erasure would do. Throws 400 for an invalid identifier. */
+/** Plans an erasure without changing anything. Throws 400 for an invalid identifier. */
 export async function planErasure(ctx: Ctx, identifier: string): Promise<ErasureReport> {
   const person = await findPerson(ctx, identifier);
   const args = argsOf(ctx, person);
@@ -63,7 +63,7 @@ export async function planErasure(ctx: Ctx, identifier: string): Promise<Erasure
 }
 
 /**
- * Erases a person: nothing leads from the database to the identifiers any more, but digests under the vault's secret.
+ * Erases a person: nothing in the database leads to the identifiers any more, except digests under the vault's secret.
  * Changes nothing the second time. Throws 400 for an invalid identifier, 503 `identifier_busy` while it is registered.
  */
 export async function erasePerson(ctx: Ctx, identifier: string): Promise<ErasureReport> {
@@ -85,7 +85,7 @@ export async function eraseFound(ctx: Ctx, person: Person): Promise<ErasureRepor
   );
   let rows = await eraseTables(ctx, args);
   const waiting = await withRows(ctx, [...person.identifiers].sort(), async (fences) => {
-    // What came meanwhile; no search of a whole table while a lock is held.
+    // Rows that were added meanwhile; no search of a whole table while a lock is held.
     rows += await eraseTables(ctx, args, (table) => personal(table).scan === undefined);
     const left = Number((await db.read(selectWaiting(args)))[0]?.['waiting'] ?? 0);
     rows += await finish(ctx, digests, fences, { rows, left });
@@ -105,7 +105,7 @@ export async function readErasures({ db }: Pick<Ctx, 'db'>, digests: readonly st
   }));
 }
 
-/** Under the locks of all identifiers, in their order: nobody registers one of them meanwhile. */
+/** Works under the locks of all identifiers, taken in their order, so that nobody registers one of them meanwhile. */
 async function withRows<T>(
   ctx: Ctx,
   keys: readonly string[],

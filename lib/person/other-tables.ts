@@ -1,4 +1,4 @@
-/** A table without any row of a person: what it holds. */
+/** A table without any row of a person, and a description of its contents. */
 export interface OtherTable {
   readonly none: string;
 }

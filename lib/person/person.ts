@@ -13,7 +13,7 @@ import {
   toLink,
 } from './store.ts';
 
-/** What belongs to one person, as far as the vault can tell. */
+/** The identifiers, DIDs and accounts of one person, as far as the vault can know. */
 export interface Person {
   /** Keys of identifiers (`channel:value`): the one that was asked for, and those proven for the same DID. */
   readonly identifiers: readonly string[];
@@ -27,7 +27,7 @@ export interface Person {
 /** Identifiers and DIDs of one person. */
 const LINKS_MAX = 50;
 
-/** Chains whose rows may be there. */
+/** Chains whose rows may be stored. */
 const CHAINS = [84532, 8453];
 
 type Ctx = Pick<Platform, 'config' | 'db'>;

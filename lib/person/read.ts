@@ -11,7 +11,7 @@ import { type PersonalTable, TABLES } from './table-store.ts';
 /** Rows of a step of a table that is searched from end to end, and of a page of one that is not. */
 export const SCAN_ROWS_MAX = 2_000;
 export const PERSON_ROWS_MAX = 200;
-/** Steps of one call: what it costs does not grow with the tables. */
+/** Steps of one call, so that its cost does not grow with the tables. */
 const STEPS_MAX = 40;
 
 /** The tables with rows of persons, in the order of the export. */
@@ -25,7 +25,7 @@ export interface RowsOfPerson extends Pick<PersonalTable, 'about' | 'kept' | 'er
   readonly rows: readonly Readonly<Record<string, string | number | null>>[];
 }
 
-/** A part of what is stored of a person; `next` continues it, null at the end. */
+/** A part of the stored data of a person; `next` continues it, null at the end. */
 export interface PersonPage extends Person {
   readonly tables: readonly RowsOfPerson[];
   readonly next: string | null;
@@ -34,8 +34,8 @@ export interface PersonPage extends Person {
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /**
- * Reads what is stored of a person, from where `after` says. The first part emits an event that names nobody.
- * Throws 400 for an identifier or an `after` in the wrong form.
+ * Reads the stored data of a person, from the position `after`. The first part emits an event that names nobody. Throws
+ * 400 for an identifier or an `after` in the wrong form.
  */
 export async function readPerson(
   ctx: Ctx,
@@ -65,7 +65,7 @@ export async function readPerson(
   return { ...person, tables, next: place ? `${place.table}:${place.position}` : null };
 }
 
-/** A row for people: names in words, times in ISO 8601, without what is empty. */
+/** A row for people: names in words, times in ISO 8601, without empty values. */
 export function inWords(row: Readonly<Record<string, string | number | null>>): Record<string, string> {
   const cells = Object.entries(row).filter(([, value]) => value !== null && value !== '');
   return Object.fromEntries(
@@ -116,7 +116,7 @@ function placeOf(after: string): Place {
   return { table, position };
 }
 
-/** What lets somebody in while it is good is nothing about the person. */
+/** Secrets that let somebody in while they are good: they say nothing about the person. */
 const SECRETS: Readonly<Record<string, readonly string[]>> = {
   codes: ['id', 'digest', 'pass'],
   invites: ['digest'],

@@ -1,4 +1,4 @@
-// What a vault forgets when its settings say so. Each statement reads a step of its table, by the primary key.
+// Deletes old data as the settings say. Each statement reads a step of its table, by the primary key.
 import type { Statement, Value } from '../db/database.ts';
 
 /** A kind of rows that are forgotten: of which table, and by which of its columns a step goes on. */

@@ -7,8 +7,8 @@ import { FORGETTINGS, type Forgotten, forgetStep, selectForgettingEnd } from './
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db'>;
 
 /**
- * Forgets what the settings say, once a day: each turn is a step of `SWEEP_ROWS_MAX` rows of one table. True while more
- * is to do. A process that dies begins again; what is forgotten stays so.
+ * Deletes old data as the settings say, once a day: each turn is a step of `SWEEP_ROWS_MAX` rows of one table. True
+ * while more is to do. A process that dies begins again; deleted rows stay deleted.
  */
 export function createRetention(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;
@@ -40,7 +40,7 @@ function kindsOf(config: Ctx['config']): readonly Forgotten[] {
 /** Nobody asks about a registration that failed a month ago, and it holds an address. */
 const FAILED_REGISTRATIONS_KEEP_DAYS = 30;
 
-/** 0 is for good. What a limit counts stays as long as it does. */
+/** 0 is for good. Rows that a limit counts stay as long as it counts them. */
 function daysOf(config: Ctx['config'], kind: Forgotten): number {
   const { keepVerificationsDays, keepIpsDays } = config;
   const { registrationsPerIpWindowSeconds: window } = config;

@@ -1,6 +1,6 @@
 import { listed, namedBy, OF_ACCOUNTS, OF_IDENTIFIERS } from './where-store.ts';
 
-/** What sign-ins leave of a person. */
+/** The tables with a person's sign-ins. */
 export const SIGN_IN_TABLES = {
   authorization_codes: {
     about: 'a code by which an app learns who signed in',

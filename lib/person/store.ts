@@ -3,17 +3,17 @@ import { IS_ERASED } from '../identity/erasure.ts';
 import { type PersonalTable, TABLES } from './table-store.ts';
 import { PROVES_DID } from './where-store.ts';
 
-/** What rows are found by, as the tables' conditions name it: JSON lists. */
+/** The values by which rows are found, under the names in the tables' conditions: JSON lists. */
 export type PersonArgs = Readonly<Record<string, Value>>;
 
 /** Rows of registrations that are read to find a person, at most. */
 export const REGISTRATIONS_READ_MAX = 1_000;
 
-// An address or a number passes on: it is who holds it, and leads to nobody who held it before.
+// An address or a number passes on to other people: it names its present holder, and leads to no earlier one.
 const COLUMNS = `id, identifier, did, did_hash, controller, ${PROVES_DID} AND holds = 1 AS proves,
   ${IS_ERASED} AS is_erased`;
 
-/** What a registration says of who it is. */
+/** The links from a registration to a person. */
 export interface PersonLink {
   readonly identifier: string;
   readonly did: string;

@@ -1,4 +1,4 @@
-// Each table of the schema: what it holds of a person, how its rows are found, and what an erasure does to them.
+// Each table of the schema: its data about a person, how its rows are found, and how an erasure changes them.
 // `docs/privacy.md` has the same list, and a test holds both against the schema.
 import { LIMIT_TABLES } from './limit-tables-store.ts';
 import { OTHER_TABLES, type OtherTable } from './other-tables.ts';
@@ -20,7 +20,7 @@ export interface PersonalTable {
   readonly about: string;
   readonly kept: string;
   readonly erasure: 'removed' | 'unlinked' | 'stays';
-  /** What the erasure leaves, and why. */
+  /** The data that the erasure leaves, and why. */
   readonly why: string;
   /** SQL that is true of a row of the person, over the arguments of `argsOf`. */
   readonly where: string;

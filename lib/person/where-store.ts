@@ -25,14 +25,14 @@ export const REGISTRATIONS_OF = `(SELECT id FROM registrations WHERE ${OF_IDENTI
   UNION SELECT id FROM registrations WHERE did_hash IN ${listed('did_hashes')}
     AND (${PROVES_DID} OR ${IS_ERASED}))`;
 
-/** What the registrations of a person name. */
+/** A column of the person's registrations, as a subquery. */
 export const namedBy = (name: string) => `(SELECT ${name} FROM registrations WHERE id IN ${REGISTRATIONS_OF})`;
 
 /** Recoveries of the person's accounts, or by the person's address. */
 export const RECOVERIES_OF = `(SELECT id FROM recoveries WHERE ${OF_ACCOUNTS}
   UNION SELECT id FROM recoveries WHERE identifier IS NOT NULL AND ${OF_IDENTIFIERS})`;
 
-/** What the vault sends for the person. */
+/** The relays that the vault sends for the person. */
 export const RELAYS_OF = `(SELECT id FROM relays WHERE registration_id IN ${REGISTRATIONS_OF}
   UNION SELECT id FROM relays WHERE recovery_id IS NOT NULL AND recovery_id IN ${RECOVERIES_OF})`;
 
