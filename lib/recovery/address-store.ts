@@ -16,15 +16,16 @@ export interface RecoveryAddress {
 /** An account's commitment. */
 export type AddressKey = Omit<RecoveryAddress, 'identifier'>;
 
-/** How a person is written to: the app whose brand a mail shows, and its language. */
+/** A person's preferences for mails: the app whose brand a mail shows, and the language. */
 export interface MailPreferences {
   readonly app: string;
   readonly language: string;
 }
 
 /**
- * Notes whom a commitment names and how to write there, to be looked for on-chain at `checkAt`. Of one that an account
- * has, the preferences stay: who merely reads the mailbox must not turn its warnings into a language that nobody reads.
+ * Notes the address of a commitment and its preferences for mails, to be looked for on-chain at `checkAt`. Once an
+ * account has the commitment the preferences stay: somebody who merely reads the mailbox must not turn its warnings
+ * into a language that nobody reads.
  */
 export function noteAddress(
   address: RecoveryAddress,
@@ -52,7 +53,9 @@ export function noteAddress(
 
 /** How long a commitment is known that no account has: owners need not put it on-chain at once. */
 const UNUSED_MS = 30 * DAY_MS;
-/** Commitments of one address that no account is known to have; of one account that name nobody who is known. */
+/**
+ * The most commitments of one address that no account is known to have, and of one account that name no known address.
+ */
 export const UNUSED_ADDRESSES_MAX = 10;
 
 /** Forgets the oldest commitments to an address that no account has. */
@@ -65,7 +68,7 @@ export function dropUnused(identifier: string): Statement {
   };
 }
 
-/** Forgets the oldest commitments of an account to nobody who is known: the newer ones keep it watched. */
+/** Deletes the oldest commitments of an account to unknown addresses: the newer ones keep it watched. */
 export function dropUnknown({ chainId, account }: AddressKey): Statement {
   const these = `chain_id = :chain_id AND account = :account AND identifier = '' AND is_used = 1`;
   return {

@@ -47,10 +47,10 @@ export function openAddress({ config, keys, clock }: AddressContext, attestation
 const ASK_FOR_RECOVERY =
   'Ask for the code with "purpose": "recovery": the attestation of any other opens nothing here.';
 
-/** What opening an attestation takes. */
+/** The services that opening an attestation needs. */
 export type AddressContext = GuardianContext & Pick<Platform, 'keys'>;
 
-/** What an owner needs to name this vault the guardian of an account. */
+/** The values that an owner needs to name this vault the guardian of an account. */
 export interface OfferedCommitment {
   /** The guardian's address, lower-case. */
   readonly guardian: string;
@@ -59,8 +59,8 @@ export interface OfferedCommitment {
 }
 
 /**
- * Makes the commitment of an account to a proven address, and notes the address, so that it hears of recoveries that
- * another copy of the key proposes. Says nothing of the account. Throws as `openAddress`.
+ * Makes the commitment of an account to a proven address, and notes the address for notices of recoveries that another
+ * copy of the key proposes. Reveals nothing about the account. Throws as `openAddress`.
  */
 export async function offerCommitment(
   ctx: AddressContext,

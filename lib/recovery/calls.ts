@@ -12,11 +12,14 @@ const CALL_RETRY_MS = 10 * MINUTE_MS;
 
 /** Some fifteen calls of one account in a day, or two of the costliest that are made. */
 const ACCOUNT_GAS_MAX = 2_500_000;
-/** Twice what a recovery takes, for each that may be started in a day; also where none may be, as others are open. */
+/**
+ * Twice the gas of a recovery, for each that may be started in a day. A least number counts even where none may be
+ * started, as others are open.
+ */
 const RECOVERY_GAS = 500_000;
 const RECOVERIES_MIN = 20;
 
-/** What a recovery needs of its guardian: a call, an end without one, or nothing now. */
+/** The guardian's next step for a recovery: a call, an end without one, or nothing now. */
 export type DueCall =
   | { readonly call: QueuedCall; readonly failure?: undefined }
   | { readonly call?: undefined; readonly failure?: 'upgraded' | 'guardian' };
@@ -58,8 +61,9 @@ export async function dueCall(
 }
 
 /**
- * The gas of the guardian's calls in a day. The vault's holds up no first finish or withdrawal: anybody may finish what
- * is not withdrawn in time. `RECOVERIES_DAILY_MAX`, of which a network has a share, bounds how many there are.
+ * The gas of the guardian's calls in a day. The vault's budget holds up no first finish or withdrawal, since anybody
+ * may finish a recovery that is not withdrawn in time. `RECOVERIES_DAILY_MAX`, of which a network has a share, bounds
+ * their number.
  */
 function gasBudget({ recoveriesDailyMax }: GuardianContext['config'], isOfVault: boolean): GasBudget {
   const vault = RECOVERY_GAS * Math.max(RECOVERIES_MIN, recoveriesDailyMax);

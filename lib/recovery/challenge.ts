@@ -4,7 +4,7 @@ import { fromBase64, fromHex, toHex } from '../base/bytes.ts';
 
 type Hex = `0x${string}`;
 
-/** What the challenge names; hashes and addresses are 0x-hex, `expiresAt` is seconds since 1970. */
+/** The values in the challenge; hashes and addresses are 0x-hex, `expiresAt` is seconds since 1970. */
 export interface RecoverySubject {
   readonly registrarDidHash: Hex;
   readonly chainId: number;
@@ -36,7 +36,10 @@ export function recoverChallenge(
   return keccak_256(fromHex(encoded.slice(2)) ?? new Uint8Array());
 }
 
-/** What a key of the account signs, before the nonce, to name its second address, or to name none by `NO_HASH`. */
+/**
+ * The lines that a key of the account signs, before the nonce, to name its second address, or to name none by
+ * `NO_HASH`.
+ */
 export function contactLines(
   { registrarDid, chainId }: { readonly registrarDid: string; readonly chainId: number },
   account: string,

@@ -14,7 +14,7 @@ export interface NewRecovery
   readonly now: number;
 }
 
-/** A recovery that ended here while its proposal may be pending on-chain, and what opens it again. */
+/** A recovery that ended here while its proposal may be pending on-chain, and the columns that open it again. */
 const IS_GIVEN_UP = `(status = 'failed' AND failure IN ('guardian', 'upgraded')
   AND ready_at > :now - ${FINISH_TIME_MS})`;
 const REOPENED = `status = iif(status = 'failed', 'proposed', status), failure = NULL, final = 0, ended_at = NULL`;
@@ -79,7 +79,7 @@ export function insertForeign(recovery: NewRecovery, contractId: number, readyAt
   ];
 }
 
-/** What a look at the chain found; `nextCheckAt` null ends the watch. */
+/** The findings of a look at the chain; `nextCheckAt` null ends the watch. */
 export interface SeenRecovery
   extends Pick<
     Recovery,
@@ -97,7 +97,7 @@ export interface SeenRecovery
   readonly nextCheckAt: number | null;
 }
 
-/** Records what was found, if nobody has looked since; with an event where the status changed. */
+/** Records the findings, if nobody has looked since; with an event where the status changed. */
 export function recordSeen(recovery: Recovery, seen: SeenRecovery, now: number): readonly Statement[] {
   const { app, account, status } = recovery;
   const news = EVENTS[seen.status];
@@ -158,8 +158,8 @@ export function reopenRecovery(chainId: number, account: string, contractId: num
 }
 
 /**
- * Makes an account's open recoveries be looked at now, and withdraws them where `isStopped`; then also one whose call
- * the guardian gave up, which is still the account's.
+ * Makes an account's open recoveries due for a look, and withdraws them where `isStopped`. It then covers one whose
+ * call the guardian gave up, too, which is still the account's.
  */
 export function recallRecoveries(chainId: number, account: string, isStopped: boolean, now: number): Statement {
   return {

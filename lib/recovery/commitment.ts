@@ -6,8 +6,8 @@ import * as AbiParameters from 'ox/AbiParameters';
 import { concat, fromHex, toHex, utf8 } from '../base/bytes.ts';
 
 /**
- * What an owner puts on-chain to name the address that may recover the account: keccak256 of the ABI encoding of the
- * label, the account, keccak256 of `channel:normal form`, and a salt. Nobody without the guardian's key can try
+ * The value that an owner puts on-chain to name the address that may recover the account: keccak256 of the ABI encoding
+ * of the label, the account, keccak256 of `channel:normal form`, and a salt. Nobody without the guardian's key can try
  * addresses against it; the salt follows from that key, so there is nothing to store or to lose.
  */
 export function recoveryCommitment(guardianKey: string, account: string, identifierKey: string): `0x${string}` {

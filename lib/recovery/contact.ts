@@ -30,9 +30,9 @@ export interface ContactRequest {
 }
 
 /**
- * Names the second address that hears of an account's recoveries, or removes it: by a proof of one of its keys. Returns
- * the address masked, null for none. Throws 403s of the attestation, `attestation_used`, 403 `proof_invalid`, 502
- * `rpc_error`.
+ * Names or removes the second address that is notified of an account's recoveries, by a proof of one of its keys.
+ * Returns the address masked, null for none. Throws 403s of the attestation, `attestation_used`, 403 `proof_invalid`,
+ * 502 `rpc_error`.
  */
 export async function nameContact(ctx: AddressContext, request: ContactRequest): Promise<string | null> {
   const { config, db } = ctx;

@@ -3,9 +3,9 @@ import type { EmailSender } from '../delivery/email.ts';
 import type { Platform } from '../platform.ts';
 import type { Guardian } from './guardian.ts';
 
-/** The pause between two looks at the chain, which finds what other copies of the key have proposed. */
+/** The pause between two looks at the chain, which find the proposals of other copies of the key. */
 export const RECOVERY_POLL_MS = 15_000;
-/** What the recoveries' parts share. */
+/** The services that the parts of recovery share. */
 export interface RecoveryContext
   extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics' | 'leases'> {
   readonly guardian: Guardian | undefined;
@@ -22,6 +22,6 @@ export interface ChainView {
   readonly finalNumber: number;
   /** The guardian's address, lower-case. */
   readonly guardian: string;
-  /** The guardians whose proposals are watched: the present one, and those that this vault had before. */
+  /** The guardians whose proposals are watched: the present one, and this vault's former ones. */
   readonly guardians: readonly string[];
 }

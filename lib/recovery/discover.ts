@@ -12,7 +12,7 @@ import { guardiansIn, movePosition, positionIn, selectPositions } from './watch-
 
 /** The accounts of one request for events. */
 const ACCOUNTS_ASKED_MAX = 500;
-/** How far before the final block a proposal is looked for whose block is not known. */
+/** How far before the final block a proposal of an unknown block is looked for. */
 const RECENT_BLOCKS = 2_000;
 
 /**
@@ -46,8 +46,8 @@ export async function findForeign(
 }
 
 /**
- * All together; where the node refuses that, in halves: one whose owners replaced its code may emit so much that no
- * node answers it. That is looked at again, and hides no other.
+ * Reads all accounts together; where the node refuses that, in halves. An account whose owners replaced its code may
+ * emit so much that no node answers it: it is looked at again, and hides no other.
  */
 async function readAll(
   ctx: GuardianContext,
@@ -95,8 +95,8 @@ async function noteForeign(ctx: GuardianContext, account: string, events: readon
 }
 
 /**
- * Writes down what is pending on an account, if this guardian or a former one proposed it and the database does not
- * know it: the database is an old copy, or another copy of the key is in use. Its mails go out then, and it can be
+ * Stores the recovery that is pending on an account, if this guardian or a former one proposed it and the database does
+ * not know it: the database is an old copy, or another copy of the key is in use. Its mails go out then, and it can be
  * withdrawn and vetoed. Throws 502 `rpc_error`.
  */
 export async function notePending(ctx: GuardianContext, account: string, guarded: GuardedAccount): Promise<void> {

@@ -2,7 +2,7 @@ import type { RecoveryEvent } from '../chain/recovery-events.ts';
 import type { SeenRecovery } from './change-store.ts';
 import { FINISH_TIME_MS, type Recovery } from './store.ts';
 
-/** What a look at the chain brings: the account's events after `readBlock`, and two blocks with their times. */
+/** The result of a look at the chain: the account's events after `readBlock`, and two blocks with their times. */
 export interface Look {
   readonly events: readonly RecoveryEvent[];
   /** The account's numbers that its other recoveries have. */
@@ -14,14 +14,14 @@ export interface Look {
   readonly now: number;
 }
 
-/** What became of a recovery, by the chain alone. `endBlock` is the block of the event that ended it. */
+/** The state of a recovery, by the chain alone. `endBlock` is the block of the event that ended it. */
 export type FoundRecovery = Omit<SeenRecovery, 'nextCheckAt' | 'endedAt' | 'failure'> & {
   readonly endBlock: number | null;
 };
 
 /**
- * Folds the events into a recovery. What was read from final blocks before is kept; all after them is read anew each
- * time, so that a re-org takes it back. Pure.
+ * Folds the events into a recovery. Events that were read from final blocks before are kept; all after them are read
+ * again each time, so that a re-org takes them back. Pure.
  */
 export function foldRecovery(recovery: Recovery, look: Look): FoundRecovery {
   const { finalBlock, head } = look;

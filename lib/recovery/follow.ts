@@ -22,7 +22,7 @@ import {
 const GONE_MS = 60 * MINUTE_MS;
 
 /**
- * Looks at one recovery: records what the chain shows, and queues the call that is due. True if something changed.
+ * Looks at one recovery: records its state on the chain, and queues the call that is due. True if something changed.
  * Throws 502 `rpc_error`.
  */
 export async function followRecovery(ctx: GuardianContext, recovery: Recovery, view: ChainView): Promise<boolean> {
@@ -80,7 +80,7 @@ interface Around {
   readonly now: number;
 }
 
-/** Adds when it ended, what only the outbox knows, and when to look again. */
+/** Adds the time of its end, the outbox's facts, and the time of the next look. */
 async function settle(
   ctx: GuardianContext,
   recovery: Recovery,

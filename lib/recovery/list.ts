@@ -39,8 +39,8 @@ export async function listRecoveries(
 }
 
 /**
- * Has the guardian withdraw what is open for an account: the operator's answer to a proposal that is not meant. A
- * running vault does it. Throws 404 `not_found` if nothing is open.
+ * Has the guardian withdraw an account's open recoveries: the operator's answer to a proposal that is not meant. A
+ * running vault carries it out. Throws 404 `not_found` if nothing is open.
  */
 export async function cancelRecoveries(
   { config, clock, db }: Pick<Platform, 'config' | 'clock' | 'db'>,

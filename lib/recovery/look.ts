@@ -20,8 +20,8 @@ const LOOK_MS = 30 * DAY_MS;
 const LOOKS_MAX = 50;
 
 /**
- * Looks whether accounts still have the commitments that name addresses, and what is pending there. Each has a failure
- * and a pause of its own.
+ * Looks whether accounts still have the commitments that name addresses, and for recoveries that are pending there.
+ * Each has a failure and a pause of its own.
  */
 export async function lookAtAddresses(ctx: GuardianContext): Promise<void> {
   const { config, db, clock, log } = ctx;

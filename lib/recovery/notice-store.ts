@@ -32,8 +32,8 @@ export const RECOVERY_NOTICES = dueQueue({
 });
 
 /**
- * Leases notices that are due, and returns what they are about, their address, and how it is written to: null where
- * that is not known. Each is due again later unless it is settled; after the last try it is given up.
+ * Leases notices that are due, and returns their subject, address and preferences for mails, null where those are not
+ * known. Each is due again later unless it is settled; after the last try it is given up.
  */
 export function leaseRecoveryNotices(now: number, limit: number): Statement {
   const contact = (column: string) => ofRecovery('recovery_contacts', column, '');
@@ -58,7 +58,7 @@ function ofRecovery(table: 'recovery_addresses' | 'recovery_contacts', column: s
     AND recoveries.chain_id = ${table}.chain_id ${and} WHERE recoveries.id = recovery_id)`;
 }
 
-/** Settles a notice: it was sent, or there is nobody to send it to. */
+/** Settles a notice: it was sent, or it has no recipient. */
 export function settleRecoveryNotice(id: number, isSent: boolean, now: number): Statement {
   return {
     sql: `UPDATE recovery_notices SET due_at = NULL, sent_at = :sent_at WHERE id = :id`,

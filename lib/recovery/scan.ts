@@ -9,7 +9,7 @@ import { movePosition, positionIn, selectPositions } from './watch-store.ts';
 
 /** Ranges of blocks that one turn reads: recoveries are followed between two turns. */
 const RANGES_MAX = 5;
-/** Addresses that are asked for their code at once: what they have fits one answer of the node. */
+/** Addresses whose code is asked for at once: it fits one answer of the node. */
 const ASKED_MAX = 25;
 
 /**

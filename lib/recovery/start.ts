@@ -45,9 +45,9 @@ export interface RecoveryCaller {
 
 /**
  * Starts the recovery of an account: by the address that its owners committed to, for a passkey that consents. Another
- * recovery of the account that is open is withdrawn first. The same key again joins what is under way. Throws 403s of
- * attestation and proof, 403 `recovery_refused` with one answer for whatever the account says, 409 `recovery_barred`
- * and `key_is_owner`, 429 `recovery_limit_reached`, 503 `guardian_unfunded`, 502 `rpc_error`.
+ * recovery of the account that is open is withdrawn first. The same key again joins the recovery under way. Throws 403s
+ * of attestation and proof, 403 `recovery_refused` with one answer whatever the account says, 409 `recovery_barred` and
+ * `key_is_owner`, 429 `recovery_limit_reached`, 503 `guardian_unfunded`, 502 `rpc_error`.
  */
 export async function startRecovery(
   ctx: AddressContext,
@@ -94,8 +94,8 @@ export async function startRecovery(
 }
 
 /**
- * The account, if it says that this vault guards it for this address. Throws 403 `recovery_refused`: what a stranger's
- * account says, and which address it is for, is one answer.
+ * The account, if it says that this vault guards it for this address. Throws 403 `recovery_refused`, the same for a
+ * stranger's account and for another address.
  */
 async function readOwned(ctx: AddressContext, account: string, { identifier }: ProvenAddress): Promise<GuardedAccount> {
   const [guarded, address] = await Promise.all([readGuardedAccount(ctx, account), ctx.guardian.relay.address()]);
@@ -135,7 +135,9 @@ function wordBytes(value: bigint): Uint8Array {
   return fromHex(uint256Word(value)) ?? new Uint8Array();
 }
 
-/** What would refuse the proposal. Throws 409 `recovery_barred`, `key_is_owner`, 503 `guardian_unfunded`. */
+/**
+ * Throws the chain's reasons to refuse the proposal: 409 `recovery_barred`, `key_is_owner`, 503 `guardian_unfunded`.
+ */
 async function checkChain(ctx: AddressContext, request: RecoveryRequest, guarded: GuardedAccount): Promise<void> {
   const { config, clock, guardian } = ctx;
   if ((await guardian.relay.blocker()) === 'chain_reset') throw rpcError('chain_reset');
@@ -176,8 +178,8 @@ async function waitUntilProposed(
 }
 
 /**
- * Withdraws what is proposed for an account, by the address that may recover it: for who did not ask for it and has no
- * key. Throws as `startRecovery`, 404 `not_found` if nothing is open, which leaves the attestation.
+ * Withdraws the proposal for an account, by the address that may recover it: for a person who did not ask for it and
+ * has no key. Throws as `startRecovery`, 404 `not_found` if nothing is open, which leaves the attestation unused.
  */
 export async function stopRecovery(ctx: AddressContext, account: string, attestation: unknown): Promise<void> {
   const { config, clock, db } = ctx;

@@ -5,7 +5,7 @@ import type { GuardianContext } from './context.ts';
 import { FINISH_TIME_MS, type Recovery, selectNewest, toRecovery } from './store.ts';
 
 /**
- * The state of an account's recovery: what everybody may see on-chain, without addresses. Only an unchanged account of
+ * The state of an account's recovery, as everybody may see it on-chain, without addresses. Only an unchanged account of
  * the factory is called; the state of any other contract is `not_ours`. Throws 502 `rpc_error`.
  */
 export async function readStatus(ctx: GuardianContext, account: string) {

@@ -20,7 +20,7 @@ export interface Recovery {
   readonly commitment: string;
   /** Another copy of the guardian's key proposed it. */
   readonly isForeign: boolean;
-  /** The address that may recover the account; null once nobody is written to any more, or where none is known. */
+  /** The address that may recover the account; null once no more mails are sent to it, or where none is known. */
   readonly identifier: string | null;
   /** The account's number of the proposal; null until the chain shows one. */
   readonly contractId: number | null;

@@ -57,7 +57,7 @@ async function findPending(ctx: Ctx, account: string): Promise<Recovery | undefi
   return open.findLast(({ keyX, keyY }) => keyX === pending.x && keyY === pending.y) ?? (row && toRecovery(row));
 }
 
-/** The account's newest recovery, if this very veto was carried for it: who asks again did not hear the answer. */
+/** The account's newest recovery, if this very veto was carried for it: the answer to the first request was lost. */
 async function findVetoed({ config, db }: Ctx, account: string, callData: string): Promise<Recovery | undefined> {
   const [row] = await db.read(selectNewest(config.chainId, account));
   const recovery = row && toRecovery(row);

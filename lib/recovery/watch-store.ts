@@ -1,6 +1,6 @@
 import type { Row, Statement } from '../db/database.ts';
 
-/** What is looked for on-chain: who names a guardian, and what guardians propose. */
+/** The searches on-chain: for accounts that name a guardian, and for guardians' proposals. */
 export type WatchLook = 'scan' | 'proposals';
 
 /** A guardian on a chain; the address lower-case. */

@@ -15,18 +15,18 @@ import { type Recovery, selectAnyRecoveryDue, selectDue, selectOpenCounts, toRec
 import { beginFailure, selectFailures, type WatchLook } from './watch-store.ts';
 
 /**
- * How long one process looks after the recoveries before it takes the lease again. Short: the lease saves work, and is
- * not what makes it safe.
+ * How long one process looks after the recoveries before it takes the lease again. Short: the lease saves work, and
+ * safety does not depend on it.
  */
 export const RECOVERY_LEASE_MS = 5_000;
-/** The pause between two looks for who names the guardian, and for what other copies of the key have proposed. */
+/** The pause between two searches for accounts that name the guardian, and for proposals of other copies of the key. */
 const DISCOVERY_MS = MINUTE_MS;
 /** The recoveries that one turn looks at. */
 const RECOVERIES_MAX = 50;
 
 /**
- * A background task: follows each recovery by what the chain shows, makes the calls that are due, and sends the mails.
- * Any of it may happen in several processes at once: each write holds only if nobody was faster.
+ * A background task: follows each recovery on the chain, makes the calls that are due, and sends the mails. Any of it
+ * may happen in several processes at once: each write holds only if nobody was faster.
  */
 export function createRecoveryTask(): (ctx: RecoveryContext) => Promise<boolean> {
   let discoverAt = 0;
@@ -49,7 +49,9 @@ export function createRecoveryTask(): (ctx: RecoveryContext) => Promise<boolean>
   };
 }
 
-/** Follows what is due, and sends the mails that are. True if something changed, so that there may be more to do. */
+/**
+ * Follows the recoveries and sends the mails that are due. True if something changed, so that there may be more to do.
+ */
 export async function followDue(ctx: GuardianContext): Promise<boolean> {
   const { config, clock, db, guardian } = ctx;
   const isChanged = await unlessUnreadable(ctx, async () => {
@@ -79,7 +81,7 @@ async function follow(ctx: GuardianContext, recovery: Recovery, view: ChainView)
   }
 }
 
-/** What one process knows of how it reads the chain. */
+/** A process's memory of its reading of the chain. */
 interface Reading {
   readonly range: BlockRange;
   /** The block that was final a look before. */
@@ -87,8 +89,9 @@ interface Reading {
 }
 
 /**
- * The watch over the guardian's key. True if there is more to read now. What became final since the look before is read
- * once more: a node that hides an event in one answer, or answers for another chain in one turn, hides it there alone.
+ * The watch over the guardian's key. True if there is more to read now. Blocks that became final since the look before
+ * are read once more: a node that hides an event in one answer, or answers for another chain in one turn, hides it
+ * there alone.
  */
 async function discover(ctx: GuardianContext, reading: Reading): Promise<boolean> {
   const view = readView(ctx).then((now) => {
