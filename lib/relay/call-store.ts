@@ -13,7 +13,7 @@ export interface QueuedCall {
   readonly callData: string;
   /** How many calls of this kind the recovery has had, which failed. */
   readonly tries: number;
-  /** Null for a veto: there is one for each proposal, an owner has signed it, and nobody's gas holds it up. */
+  /** Null for a veto: each proposal has only one, which an owner has signed, and no use of gas may hold it up. */
   readonly budget: GasBudget | null;
 }
 
@@ -24,10 +24,10 @@ export interface GasBudget {
   readonly vault: number | null;
 }
 
-/** What a call may take at most: its simulation's most, and the reserve that it is signed with. */
+/** The most gas of a call: that of its simulation, and the reserve that it is signed with. */
 export const CALL_GAS_MAX = Number((RECOVERY_GAS_MAX * 5n) / 4n);
 
-/** SQL of the gas of a rolling day: of each call what it was signed with, of one that waits the most it may take. */
+/** SQL of the gas of a rolling day: the gas that each call was signed with, or the most that a waiting one may take. */
 const usedOf = (whose: string) => `(SELECT coalesce(sum(coalesce(
     (SELECT max(gas) FROM relay_attempts WHERE relay_id = spent.id), (spent.status = 'queued') * ${CALL_GAS_MAX})), 0)
   FROM relays AS spent WHERE spent.recovery_id IS NOT NULL AND spent.created_at > :relay_day_ago
@@ -42,8 +42,8 @@ const hasRoom = (of: keyof GasBudget) =>
   `(:relay_${of}_max IS NULL OR ${USED[of]} + ${CALL_GAS_MAX} <= :relay_${of}_max)`;
 
 /**
- * Queues a call of the recovery for whose row the condition is true, unless it has had another of this kind than those
- * that are counted in `tries`, or the gas of the day is used.
+ * Queues a call of the recovery whose row meets the condition. It does nothing if the recovery has had more calls of
+ * this kind than `tries` counts, or the gas of the day is used.
  */
 export function queueCall(call: QueuedCall, { sql, args }: Condition, now: number): Statement {
   const { budget } = call;

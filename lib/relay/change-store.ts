@@ -17,7 +17,7 @@ export interface QueuedRelay {
   readonly network: string;
 }
 
-/** Queues a relay of the registration for whose row the condition is true. */
+/** Queues a relay of the registration whose row meets the condition. */
 export function queueRelay(relay: QueuedRelay, { sql, args }: Condition, now: number): Statement {
   const { chainId, registry, controller, didHash, callData = null, network } = relay;
   return {
@@ -116,14 +116,14 @@ export function reopenRelay(relay: RelayRow, head: number, now: number): readonl
 
 const CHECKS = dueQueue({ table: 'relays', at: 'next_check_at', longest: CONFIRMATION_POLL_MAX_MS });
 
-/** Makes due what a clock that was off has put off. */
+/** Makes relays due that a clock which was off has put off. */
 export function recallLateRelays(chainId: number, now: number): Statement {
   // All roles, so that the index leads to the times.
   const sql = `chain_id = :chain_id AND role IN ('registrar', 'guardian')`;
   return CHECKS.recallLate(now, { sql, args: { chain_id: chainId } });
 }
 
-/** Makes relays due whose nonce the chain no longer has as spent. */
+/** Makes relays due whose nonce is no longer spent on the chain. */
 export function recallRelays({ chainId, address }: RelaySigner, chainNonce: number, now: number): Statement {
   return {
     sql: `UPDATE relays SET next_check_at = :now
@@ -133,8 +133,8 @@ export function recallRelays({ chainId, address }: RelaySigner, chainNonce: numb
 }
 
 /**
- * Queues a relay again whose nonce another transaction has spent; `rowsAffected` of the first is the verdict. What was
- * to free that nonce is forgotten: its receipt would end the relay a second time.
+ * Queues a relay again whose nonce another transaction has spent; `rowsAffected` of the first is the verdict. The
+ * transaction that was to free that nonce is forgotten: its receipt would end the relay a second time.
  */
 export function requeueRelay(relay: RelayRow): readonly Statement[] {
   return [
@@ -165,8 +165,9 @@ export function requeueBeyond({ chainId, address }: RelaySigner, nextNonce: numb
 }
 
 /**
- * Fails a relay that is as it was read, and its registration. `rowsAffected` of the first is the verdict. After a turn
- * that outlasts its lease another process may have signed it: its own transaction is what the contract refuses then.
+ * Fails a relay that is unchanged since it was read, and its registration. `rowsAffected` of the first is the verdict.
+ * After a turn that outlasts its lease another process may have signed it: the contract then refuses because of the
+ * relay's own transaction.
  */
 export function failRelay(relay: RelayRow, reason: string, now: number): readonly Statement[] {
   return [

@@ -11,8 +11,8 @@ export const RELAY_SETTLED_BLOCKS = 12;
 const IDLE_CHAIN_MS = 10 * MINUTE_MS;
 
 /**
- * The nonce `depth` blocks below the newest one, for both nodes; undefined while a node does not say. The relay follows
- * what it has sent meanwhile.
+ * The nonce `depth` blocks below the newest one, for both nodes; undefined while a node does not answer. Meanwhile the
+ * relay follows the transactions that it has sent.
  */
 export async function readNonceAtDepth(
   relayer: Relayer,

@@ -14,7 +14,7 @@ import { broadcast, noopAttempt, type Relayer } from './transactions.ts';
 /** The most empty transactions of a signer in a rolling day. */
 const FILLS_PER_DAY_MAX = 64;
 
-/** What a turn signs with. */
+/** The nonce that a turn signs with. */
 export interface NextNonce {
   readonly nonce: number;
   /** Whether the node shows a later one that is not believed yet: it may be wrong, so this one is tried. */
@@ -26,13 +26,13 @@ export async function catchUp(relayer: Relayer, state: SignerState): Promise<Nex
   const { db, signer, clock } = relayer;
   const [row] = await db.read(selectSigner(signer));
   const stored = row ? toStoredSigner(row).nextNonce : null;
-  // What a re-org took back is checked now, not when it is due.
+  // Relays that a re-org took back are checked now, not when they are due.
   await db.write(recallRelays(signer, state.nonce, clock.now()));
   if (stored !== null && state.nonce <= stored) return { nonce: stored, isDoubted: false };
   const settled = await readSettledNonce(relayer, state);
   const known = stored ?? (await readFirst(relayer, state, settled));
   if (known === undefined) return undefined;
-  // Deep blocks show how far the key was used; what is on top of them may be a wrong answer.
+  // Deep blocks show how far the key was used; a nonce on top of them may be a wrong answer.
   const isUsed = settled !== undefined && settled > known;
   const believed = isUsed ? Math.min(state.nonce, settled + RELAY_IN_FLIGHT_MAX) : known;
   if (stored === null || believed > stored) await db.write(raiseNonce(signer, believed));

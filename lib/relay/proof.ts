@@ -9,7 +9,7 @@ import { registrationOf } from './contract-calls.ts';
 import type { RelayRow } from './store.ts';
 import type { Relayer } from './transactions.ts';
 
-// What shows that a registration happened: the registry's own event, in a block of the chain, for both nodes.
+// The proof that a registration happened: the registry's own event, in a block of the chain, for both nodes.
 
 /** Whether a receipt holds the event of the relay's registration; true of other calls, which are followed elsewhere. */
 export function isShown({ kind, target, didHash, controller }: RelayRow, receipt: TransactionReceipt): boolean {

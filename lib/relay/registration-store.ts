@@ -3,7 +3,7 @@ import { emitEvents, emitRegistrationsFailed, registrationRows } from '../events
 import { beginLooks, settleHolders } from '../holders/holders.ts';
 import type { MinedBlock, RelayRow } from './store.ts';
 
-// What the change of a relay does to its registration, in the same batch. Without a registration, nothing.
+// The effect of a relay's change on its registration, in the same batch. Empty without a registration.
 
 /** Makes the transaction the registration's, if the statement before changed a row. */
 export function registrationSent({ registrationId }: RelayRow, txHash: string): readonly Statement[] {
@@ -61,7 +61,7 @@ export function registrationReopened({ registrationId }: RelayRow, now: number):
   ];
 }
 
-/** Fails the registration if its relay has failed; what it held goes to whose it is then, or is free. */
+/** Fails the registration if its relay has failed; its identifier goes to the rightful holder then, or is free. */
 export function registrationFailed(
   { id, registrationId }: RelayRow,
   reason: string,

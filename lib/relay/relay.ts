@@ -32,7 +32,7 @@ export interface Relay {
   runIfDue(): Promise<void>;
   /** The address of the account that signs, lower-case. */
   address(): Promise<string>;
-  /** What blocks relaying, in any process; null when nothing does. */
+  /** The condition that blocks relaying, in any process; null when nothing does. */
   blocker(): Promise<RelayBlocker | null>;
 }
 
@@ -112,7 +112,7 @@ export function createRelay(ctx: Own, key: `0x${string}`): Relay {
 }
 
 /**
- * One turn with the lease held; records what blocks relaying when that changes. Throws errors other than
+ * One turn with the lease held; records the condition that blocks relaying when it changes. Throws errors other than
  * `VaultError`, which are faults of ours and not of the chain.
  */
 async function runAndRecord(relayer: Relayer): Promise<Turn> {

@@ -9,7 +9,7 @@ import { isOutdated } from './proof.ts';
 import type { RelayAttempt, RelayRow } from './store.ts';
 import { broadcast, callAttempt, type Relayer, recordOutcome } from './transactions.ts';
 
-/** The most transactions of one signer that are not mined: what every node keeps (geth's `txpool.accountslots`). */
+/** The most transactions of one signer that are not mined: every node keeps so many (geth's `txpool.accountslots`). */
 export const RELAY_IN_FLIGHT_MAX = 16;
 
 /** A queued relay and its simulation; undefined when the node could not be asked. */
@@ -54,8 +54,8 @@ function unlessUnreadable(failure: unknown): undefined {
 }
 
 /**
- * Signs and sends the relays that would succeed, with at most `RELAY_IN_FLIGHT_MAX` not mined; ends those that
- * their contract refuses. Returns whether anything changed, or what blocks signing.
+ * Signs and sends the relays that would succeed, with at most `RELAY_IN_FLIGHT_MAX` not mined; ends those that their
+ * contract refuses. Returns whether anything changed, or the condition that blocks signing.
  */
 export async function signQueued(
   relayer: Relayer,

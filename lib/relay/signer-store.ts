@@ -99,7 +99,7 @@ export function toStoredSigner(row: Row): StoredSigner {
   };
 }
 
-/** Records what blocks the signer; `rowsAffected` is 1 if that changed. */
+/** Records the condition that blocks the signer; `rowsAffected` is 1 if it changed. */
 export function recordBlocker({ chainId, address }: RelaySigner, blocker: string | null): Statement {
   return {
     sql: `INSERT INTO signers (chain_id, address, trouble) VALUES (:chain_id, :address, :trouble)

@@ -7,7 +7,7 @@ import type { RelaySigner } from './signer-store.ts';
  */
 export type RelayStatus = 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
 
-/** What a relay does: registers a DID, or proposes, finishes, withdraws or vetoes a recovery. */
+/** The purpose of a relay: to register a DID, or to propose, finish, withdraw or veto a recovery. */
 export type RelayKind = 'registration' | 'proposal' | 'finish' | 'withdrawal' | 'veto';
 
 /** The key that signs a relay. */

@@ -23,7 +23,7 @@ import { broadcast, callAttempt, noopAttempt, type Relayer, recordOutcome } from
 export const RELAY_STUCK_BLOCKS = 5;
 const RELAY_ATTEMPTS_MAX = 12;
 
-/** A relay with a nonce, every version of its transaction, oldest first, and what the node knows of them. */
+/** A relay with a nonce, every version of its transaction, oldest first, and the node's answers about them. */
 export interface TrackedRelay {
   readonly relay: RelayRow;
   readonly attempts: readonly RelayAttempt[];
@@ -78,7 +78,7 @@ type Mined = TrackedRelay['mined'][number];
 /** Takes the call as made, and watches it until its block is final and deep. */
 async function settle(relayer: Relayer, { head }: SignerState, relay: RelayRow, found: Mined): Promise<boolean> {
   const { block, blockHash, attempt } = found;
-  // A recovery's call is only followed here: what it has come to is read from its account.
+  // A recovery's call is only followed here: its result is read from its account.
   if (relay.kind === 'registration' && !(await isCanonical(relayer, relay, attempt.hash, found))) return false;
   const isFinal = block <= (await readCommonFinal(relayer));
   const isSettled = isFinal && head - block >= CONFIRMATION_FINAL_DEPTH_BLOCKS;
@@ -151,7 +151,7 @@ async function isAnyMined(relayer: Relayer, attempts: readonly RelayAttempt[]): 
   return receipts.some((receipt) => receipt !== undefined);
 }
 
-/** Whether it has waited for some blocks although it is next, or its fee is below what the blocks ask. */
+/** Whether it has waited for some blocks although it is next, or its fee is below the blocks' base fee. */
 function isStuck({ head, nonce, market }: SignerState, relay: RelayRow, newest: RelayAttempt): boolean {
   const hasWaited = head - (relay.waitingSince ?? head) >= RELAY_STUCK_BLOCKS;
   return hasWaited && (relay.nonce === nonce || newest.maxFee < market.baseFee);

@@ -7,7 +7,7 @@ import { callDataOf } from './contract-calls.ts';
 import type { RelaySigner } from './signer-store.ts';
 import type { RelayAttempt, RelayRole, RelayRow } from './store.ts';
 
-/** What the relay's parts share: the ground parts, whose key it is, the signer and its signing function. */
+/** The services that the relay's parts share: the ground parts, the key's role, the signer and its signing function. */
 export interface Relayer extends Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> {
   readonly predict: PredictAddress;
   readonly role: RelayRole;
@@ -49,8 +49,8 @@ function attemptOf(
 }
 
 /**
- * Sends stored bytes, for the first time or again. A failure changes nothing: the next turn decides by what the chain
- * knows.
+ * Sends stored bytes, for the first time or again. A failure changes nothing: the next turn decides by the chain's
+ * state.
  */
 export async function broadcast({ config, rpc, log, metrics, role }: Relayer, attempt: RelayAttempt): Promise<void> {
   const { hash, kind, raw } = attempt;

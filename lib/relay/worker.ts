@@ -15,7 +15,7 @@ export const RELAY_SENT_MAX = 100;
 /** The age from which a relay that is not mined is reported as stuck. */
 const RELAY_STUCK_MS = 2 * MINUTE_MS;
 
-/** Conditions that block relaying or soon will, most severe first. `docs/operating.md` says what to do about each. */
+/** Conditions that block relaying or soon will, most severe first. `docs/operating.md` has the remedy of each. */
 export const RELAY_BLOCKERS = [
   'chain_reset',
   'unreachable',
@@ -31,15 +31,18 @@ export const RELAY_BLOCKERS = [
 /** A member of `RELAY_BLOCKERS`. */
 export type RelayBlocker = (typeof RELAY_BLOCKERS)[number];
 
-/** The result of a turn: whether anything changed, so that there may be more to do, and what blocks relaying. */
+/**
+ * The result of a turn: whether anything changed, so that there may be more to do, and the condition that blocks
+ * relaying.
+ */
 export interface Turn {
   readonly changed: boolean;
   readonly blocker: RelayBlocker | null;
 }
 
 /**
- * One turn: reads the chain in one batch, tries what is queued, follows what was sent and signs what is queued. Throws
- * 502 `rpc_error`, with some of it done.
+ * One turn: reads the chain in one batch, simulates queued relays, follows sent ones and signs queued ones. Throws 502
+ * `rpc_error`, with some of it done.
  */
 export async function runTurn(relayer: Relayer): Promise<Turn> {
   const { db, clock, signer } = relayer;
@@ -90,7 +93,7 @@ async function hasRegistry(relayer: Relayer): Promise<boolean> {
   return role !== 'registrar' || config.didRegistryAddress === null || hasCode(relayer, config.didRegistryAddress);
 }
 
-/** What the operator should know although the turn succeeded. */
+/** Finds a condition that the operator should know of although the turn succeeded. */
 async function findBlocker(relayer: Relayer, { balance }: SignerState): Promise<RelayBlocker | null> {
   const { config, metrics, role } = relayer;
   metrics.gauge('vault_relay_balance_ether').set(Number(balance) / 1e18, { signer: role });
