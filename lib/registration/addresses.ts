@@ -15,7 +15,10 @@ export interface OwnAddress {
   readonly movesAt: string | null;
 }
 
-/** The addresses of who signed in, the oldest first: those that `readIdentity` shows, and those that are to come. */
+/**
+ * The addresses of the person who signed in, the oldest first: those that `readIdentity` shows, and those that are to
+ * come.
+ */
 export async function readAddresses(
   { config, db }: Pick<Platform, 'config' | 'db'>,
   { did, key, credentialId }: SignIn,

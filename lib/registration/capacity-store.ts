@@ -8,7 +8,7 @@ import { RELAY_FULL, RELAY_SINCE } from './relay-budget-store.ts';
 /** The client whose relay is asked about, and the limits that count it. */
 export interface NextRelay {
   readonly ip: string;
-  /** The network whose share counts it, '' without one, and what its /48 may open. */
+  /** The network whose share counts it, '' without one, and the sessions that its /48 may open. */
   readonly network: string;
   readonly share: SessionShare;
   readonly perIp: number;

@@ -10,7 +10,7 @@ type Hex = `0x${string}`;
 /** The hash that stands for none. */
 export const NO_HASH: Hex = `0x${ZERO_WORD}`;
 
-/** What a passkey consents to when it claims a registration; hashes and addresses are 0x-hex. */
+/** The registration that a passkey consents to; hashes and addresses are 0x-hex. */
 export interface RegistrationConsent {
   /** The hash of the DID of the vault that the proof is for. */
   readonly registrarDidHash: Hex;

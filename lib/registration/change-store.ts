@@ -5,7 +5,7 @@ import { type RelayRow, withdrawRelay } from '../relay/requests.ts';
 import { freeAttestationIfChanged } from '../verification/attestation.ts';
 import type { Registration } from './store.ts';
 
-/** What the chain says of a registration whose event it has; `nextCheckAt` null ends the watch. */
+/** The chain's state of a registration whose event it has; `nextCheckAt` null ends the watch. */
 export interface SeenRegistration {
   readonly chainId: number;
   readonly controller: string;
@@ -110,8 +110,8 @@ const SIBLINGS = `(id = :id
   OR identifier = (SELECT identifier FROM registrations WHERE id = :id) AND status <> 'failed')`;
 
 /**
- * Takes the handle from the registrations whose alias leads to another DID for good: they keep DID and credential.
- * The change before must be the registration's own.
+ * Takes the handle from the registrations whose alias leads to another DID for good: they keep DID and credential. The
+ * change before must be the registration's own.
  */
 function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now: number): readonly Statement[] {
   if (aliasFinal === null) return [];
@@ -129,8 +129,8 @@ function loseHandles(leased: Leased, aliasFinal: 'own' | 'elsewhere' | null, now
 
 /**
  * Postpones a leased registration's next check; `rowsAffected` of the second is the verdict. A confirmed one whose
- * receipt is gone becomes submitted again, without what needed the event. `unseenSince` is null where the transaction
- * was seen.
+ * receipt is gone becomes submitted again, without the fields that came from the event. `unseenSince` is null where the
+ * transaction was seen.
  */
 export function postponeRegistration(
   leased: Leased,
@@ -164,8 +164,8 @@ export function postponeRegistration(
 }
 
 /**
- * Ends or continues the watch of a leased registration. `seenAt`: when the chain was asked that says what is stored,
- * null if it says less; of a final one that is a look.
+ * Ends or continues the watch of a leased registration. `seenAt` is when the chain was asked and its answer matched the
+ * row; null if it said less. For a final registration that is a look.
  */
 export function watchRegistration(
   leased: Leased,
@@ -182,8 +182,8 @@ export function watchRegistration(
 }
 
 /**
- * Fails a leased registration; `rowsAffected` of the second is the verdict. What it held goes to whose it is then, or
- * is free.
+ * Fails a leased registration; `rowsAffected` of the second is the verdict. Its identifier goes to the rightful holder
+ * then, or is free.
  */
 export function failRegistration(leased: Leased, reason: string, now: number): readonly Statement[] {
   return [

@@ -15,7 +15,7 @@ import { storedProof } from './proof.ts';
 import type { Registration, RegistrationClaim } from './store.ts';
 
 /**
- * What the chain says about a claim now. `registered`: its transaction succeeded and the configured registry emitted
+ * The chain's state of a claim now. `registered`: its transaction succeeded and the configured registry emitted
  * `DIDRegistered` for its DID, in a block of the chain. `unknown`: it did not, but there is no registry now.
  */
 export type ReceiptCheck =
@@ -55,7 +55,7 @@ export async function checkReceipt(ctx: Ctx, claim: RegistrationClaim, tip?: Pro
   return { outcome: 'other_did', block };
 }
 
-/** What a node shows of the claim's transaction, in a block of its chain up to `head`. */
+/** A node's view of the claim's transaction, in a block of its chain up to `head`. */
 async function readSeen(chain: Chain, { txHash, didHash }: RegistrationClaim, head: number) {
   const receipt = await readReceipt(chain, txHash).catch(unlessOversize);
   if (!receipt || receipt.block > head) return undefined;
@@ -81,7 +81,7 @@ export async function checkStored(
   // A re-org has another block there. Taking back what was final, for a node that lags, would give addresses away.
   if (!block && one.isFinal) throw rpcError(`the node does not have block ${minedBlock}, which was final`);
   if (block?.hash !== minedHash) return check;
-  // The proof names whom the event named.
+  // The proof names the same account as the event.
   const givenTo = storedProof(one.proof)?.smartAccount ?? one.controller ?? (await readEntry(ctx, one))?.controller;
   if (!givenTo) return { outcome: 'forgotten' };
   const event = { givenTo: givenTo as `0x${string}`, block: minedBlock, blockHash: minedHash };
@@ -101,7 +101,7 @@ async function isMovedOn({ config, rpc }: Chain, claim: RegistrationClaim, contr
   return readIsRightful({ config, rpc, registry }, claim.didHash);
 }
 
-/** What follows from the event, for both nodes: the keys of its controller, and what the proof is worth. */
+/** The consequences of the event, for both nodes: the keys of its controller, and the verdict on the proof. */
 function describe(
   ctx: Ctx,
   claim: RegistrationClaim,

@@ -49,7 +49,7 @@ export interface NewClaim extends RegistrationClaim {
     readonly dailyMax: number;
     readonly shareMax: number;
   } | null;
-  /** What the identifier needs if it is not registered; null where anybody may register it. */
+  /** The terms of admission if the identifier is not registered; null where anybody may register it. */
   readonly admission?: AdmissionTerms | null;
   readonly now: number;
 }
@@ -58,7 +58,7 @@ export interface NewClaim extends RegistrationClaim {
  * One batch that writes the claim or changes nothing. The first statement admits it under the holder's fence, and its
  * `rowsAffected` is the verdict. The others act only on that admission: they write the claim, spend its attestation,
  * queue its relay, and if nobody holds the identifier, open, take over and link its session; so must `also`. The last
- * selects what refused. A claim never changes what another one holds: that waits for its final block.
+ * selects the reasons of a refusal. A claim never changes what another one holds: that waits for its final block.
  */
 export function insertClaim(claim: NewClaim, fence: Fence, also: readonly Statement[] = []): readonly Statement[] {
   const args = { ...claimArgs(claim), ...admitted(fence).args };
@@ -83,7 +83,7 @@ export function insertClaim(claim: NewClaim, fence: Fence, also: readonly Statem
   ];
 }
 
-/** Selects what would refuse the claim now: each reason as a column, and when the full limits have room again. */
+/** Selects the reasons to refuse the claim now, one a column, and when the full limits have room again. */
 export function selectClaimRefusal(claim: NewClaim): Statement {
   const columns = Object.entries(reasonsOf(claim)).map(([reason, sql]) => `(${sql}) AS ${reason}`);
   const sql = `SELECT ${[...columns, RESETS, KEPT_OUT_TO, ...(claim.relay ? [RELAY_SINCE] : [])].join(', ')}`;
@@ -150,9 +150,9 @@ const REASONS = {
 } as const;
 
 const RELAY_REASONS = { controller_busy: CONTROLLER_BUSY, ...RELAY_FULL } as const;
-/** Who needs an invite needs it here: a session takes none of its uses, so it stands for none. */
+/** An invite is needed even beside a session: a session uses no invite, so it cannot replace one. */
 const INVITE_REASONS = { not_admitted: `NOT ${MAY_REGISTER}` } as const;
-/** Where nobody new registers, a session of the same DID is from before that. */
+/** Where nobody new may register, a session of the same DID dates from before that. */
 const CLOSED_REASONS = { not_admitted: `NOT (${MAY_REGISTER} OR ${HAS_SESSION})` } as const;
 
 /** A column of `selectClaimRefusal` that is 1 where it refuses. */

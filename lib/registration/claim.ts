@@ -14,7 +14,7 @@ import type { NewClaim, RefusalReason } from './claim-store.ts';
 import { relayStates, toFullRelays } from './relay-budget-store.ts';
 import type { RegistrationClaim } from './store.ts';
 
-// What both forms of registration share: the authorization for an identifier, the claim, and the errors of a refusal.
+// Shared by both forms of registration: the authorization for an identifier, the claim, and the errors of a refusal.
 
 /** The client key that limits count under, and the app that the registration's events belong to. */
 export interface RegistrationCaller {
@@ -22,7 +22,7 @@ export interface RegistrationCaller {
   readonly app: string;
 }
 
-/** What an attestation authorizes: one claim before it expires. */
+/** The authorization by an attestation: one claim before it expires. */
 export type Authorization = NonNullable<NewClaim['attestation']>;
 
 /** Identifier, DID and credential of a registration, in normal form. */
@@ -50,7 +50,7 @@ export function openAuthorization(
   return { signature: opened.signature, expiresAt: Date.parse(opened.expires_at) };
 }
 
-/** A claim with its hashes and what is known of its transaction. */
+/** A claim with its hashes and the known facts about its transaction. */
 export function claimOf(
   { identifier, did, credentialId }: RegistrationSubject,
   more: Pick<RegistrationClaim, 'txHash' | 'blockNumber' | 'smartAccount' | 'proof'>,
@@ -86,7 +86,7 @@ export function newClaim(
   return { ...claim, ...rest, erasure, perIp, windowSeconds, share, sessionExpiresAt, admission, now };
 }
 
-/** What a refusal says of the claim that it refuses. */
+/** The parts of a claim that its refusal mentions. */
 type JudgedClaim = Pick<NewClaim, 'ip' | 'share' | 'now' | 'admission'>;
 
 /**

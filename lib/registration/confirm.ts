@@ -20,7 +20,7 @@ import { CHECKS, leaseDueRegistrations, type Registration, toRegistration } from
 
 /** How long looks must miss a registration's transaction until it fails. */
 export const CONFIRMATION_UNSEEN_MS = 15 * MINUTE_MS;
-/** What a look vouches for at most of the time since the one before: in an outage nobody looks, and clocks may jump. */
+/** The most time since the look before that one look vouches for: in an outage nobody looks, and clocks may jump. */
 export const CONFIRMATION_LOOK_MS = 2 * MINUTE_MS;
 /** Longer than a check can take, which is two upstream calls in a row. */
 export const CONFIRMATION_LEASE_MS = 30_000;
@@ -73,7 +73,7 @@ async function readTip(ctx: Ctx): Promise<Tip> {
 /** Where a handle's alias leads, and whether no re-org changes that. */
 type AliasCheck = Awaited<ReturnType<typeof checkLead>>;
 
-/** What the chain says of a registration. */
+/** The result of checking a stored registration on the chain. */
 type StoredCheck = Awaited<ReturnType<typeof checkStored>>;
 
 async function check(ctx: Ctx, one: Registration, tip: Promise<Tip>) {
@@ -130,7 +130,7 @@ export function decide(
       return isOver ? fail('unseen') : wait();
     }
     case 'registered': {
-      // A did:pkh says whose it is; any other DID is a label.
+      // A did:pkh names its owner; any other DID is a label.
       if (!receipt.isRightful && didNames(one.did, chainId, receipt.controller) === 'another')
         return fail('did_not_yours');
       const seen = { ...seenOf(one, receipt, alias, tip, now), chainId };
@@ -202,7 +202,7 @@ function keptProof(one: Registration, { blockHash, signer, controller }: Registe
   return !one.isLate || one.isFinal || signer === one.proofKey ? one.proofKey : null;
 }
 
-/** Whether the chain says more or other than what is stored. */
+/** Whether the chain says more or other than the stored row. */
 function isNews(one: Registration, seen: SeenRegistration): boolean {
   const isSame =
     one.status === 'confirmed' &&

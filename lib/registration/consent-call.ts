@@ -9,7 +9,7 @@ import type { SignedProof } from './consent.ts';
 
 type Hex = `0x${string}`;
 
-/** What a consent registers; 0x-hex. */
+/** The registration that a consent is for; 0x-hex. */
 export interface ConsentedRegistration {
   readonly controller: string;
   readonly didHash: string;

@@ -62,7 +62,7 @@ async function findKind(
   if (code === '0x') return (await isAt(key, 2)) ? 2 : undefined;
   const found = keyInCode(String(code));
   const isOwner = keys.includes(keyText(key));
-  // What other code says of its keys costs the registrar as much gas as it likes.
+  // Other code can make the registrar pay any amount of gas to ask for its keys.
   if (await isUpgraded({ config, rpc }, account)) return undefined;
   return isOwner && found?.kind === 2 && (await isAt(found.key, 2)) ? 2 : undefined;
 }

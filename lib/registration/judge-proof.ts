@@ -10,7 +10,7 @@ import type { RegistrationClaim } from './store.ts';
 /** `none`: the claim brought no proof. `keyless`: the controller shows no key to judge it by. */
 export type ProofVerdict = 'none' | 'keyless' | 'verified' | 'account' | 'signature';
 
-/** What a claim's proof is worth. */
+/** The verdict on a claim's proof. */
 export interface Judgement {
   readonly proof: ProofVerdict;
   /** The key that signed; null unless it is verified. */
@@ -19,7 +19,7 @@ export interface Judgement {
   readonly isLate: boolean;
 }
 
-/** The registry's event: whom it names, who controls the DID now, 0x-hex, lower-case, and its block. */
+/** The registry's event: the account that it names, the DID's present controller, 0x-hex, lower-case, and its block. */
 export interface RegisteredEvent {
   readonly givenTo: `0x${string}`;
   readonly controller: `0x${string}`;

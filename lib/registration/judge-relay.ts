@@ -10,8 +10,8 @@ import { type ProofFault, proofInvalid } from './proof-fault.ts';
 type Ctx = Pick<Platform, 'config' | 'db' | 'rpc' | 'metrics'> & { readonly relay: Relay };
 
 /**
- * Throws what would refuse the claim now: here first, as the chain costs more. The write is what decides here; what the
- * chain says depends on nothing that the row holds.
+ * Throws the reasons to refuse the claim now: those of the database first, since the chain costs more. The write
+ * decides on them again; the chain's answer does not depend on the row.
  */
 export async function judgeRelay(ctx: Ctx, candidate: NewClaim, call: RegisterForCall): Promise<void> {
   const [row = {}] = await ctx.db.read(selectClaimRefusal(candidate));
@@ -50,7 +50,7 @@ export function refusedOnChain(
   return new VaultError('internal_error', { cause: new Error(`the registration failed: ${why}`) });
 }
 
-/** What the second registry says of a consent, as a fault of the proof. */
+/** The second registry's answers about a consent, as faults of the proof. */
 const CONSENT_FAULTS: Readonly<Record<string, ProofFault>> = {
   consent_expired: 'expired',
   consent_invalid: 'signature',

@@ -33,8 +33,9 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'metri
 };
 
 /**
- * The task that looks at accounts on-chain, at their keys, DIDs and aliases: at those first that were noted, that have
- * an event, or whose last change was not final; without a follower that is up to date at all, at growing pauses.
+ * The task that looks at accounts on-chain, at their keys, DIDs and aliases. First come those that were noted, that
+ * have an event, or whose last change was not final. Without a follower that is up to date all are looked at, at
+ * growing pauses.
  */
 export function createLooker(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;
@@ -76,8 +77,8 @@ async function lookAtAccounts(ctx: Ctx, now: number): Promise<void> {
 }
 
 /**
- * Makes the noted accounts due: of those that look-ups showed, the ones last looked at long ago. These come after all
- * that are due by themselves, so that nobody's look-ups keep the vault from those.
+ * Makes the noted accounts due: of those that look-ups showed, the ones last looked at long ago. They come after all
+ * accounts that are due by themselves, so that no stream of look-ups keeps the vault from those.
  */
 async function recheckNoted({ db, keyNotes: { changed, shown } }: Ctx, now: number, isRoutine: boolean) {
   const [seen, noted] = [Array.from(shown), Array.from(changed)];

@@ -25,7 +25,7 @@ export async function readSettled({ db }: Pick<Ctx, 'db'>, account: string): Pro
   return (await db.read(selectSettled(account, LOOK_DIDS_MAX))).map(toSettled);
 }
 
-/** What a look at registrations came to. */
+/** The result of a look at registrations. */
 interface DidsLook {
   readonly isChanged: boolean;
   readonly statements: readonly Statement[];
@@ -33,9 +33,9 @@ interface DidsLook {
 
 /**
  * Asks the chain, at `block` if that is given, for the DIDs of an account's registrations and the aliases of its
- * handles; the turn began at `askedAt`. Where both are as stored they were looked at; where one is not, the
- * registration is watched again, which decides by both nodes and by what is final. What the chain does not say stays as
- * it is. Throws 502 `rpc_error`.
+ * handles; the turn began at `askedAt`. Where both are as stored they were looked at. Where one is not, the
+ * registration is watched again, and both nodes and final blocks decide. Where the chain does not answer, the row stays
+ * as it is. Throws 502 `rpc_error`.
  */
 export async function lookAtDids(
   ctx: Ctx,

@@ -9,13 +9,13 @@ type Ctx = Pick<Platform, 'config' | 'rpc'>;
 /** The most keys that looks learn of an account: a contract can show others each time. A claim brings its own. */
 export const KNOWN_KEYS_MAX = 256;
 
-/** What a look at keys came to; it is settled if no re-org changes that. */
+/** The result of a look at keys; it is settled if no re-org changes it. */
 export interface KeysLook {
   readonly changed: KnownKeys;
   readonly isSettled: boolean;
 }
 
-/** What became of the keys that are known of an account, if it may have several. Throws 502 `rpc_error`. */
+/** Reads the present state of an account's known keys, if it may have several. Throws 502 `rpc_error`. */
 export async function lookAtKeys(
   ctx: Ctx,
   account: string,
@@ -39,8 +39,8 @@ export async function lookAtKeys(
 }
 
 /**
- * What became of keys: one is removed once the account has it neither now nor in the final block, and there again once
- * it has it in the final block. A new one counts at once, since only what it proves has to be final.
+ * The changes of keys. A key is removed once the account has it neither now nor in the final block, and there again
+ * once it has it in the final block. A new key counts at once, since only what it proves has to be final.
  */
 export function changesOf(
   known: KnownKeys,

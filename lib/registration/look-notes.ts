@@ -14,9 +14,9 @@ const KEY_NOTES_KEPT_MAX = 10_000;
 
 /** Accounts that requests noted, until the task takes them: no request waits for the database or the chain. */
 export interface KeyNotes {
-  /** Those whose keys have changed, as it seems. */
+  /** Those whose keys seem to have changed. */
   readonly changed: Set<string>;
-  /** Those that look-ups showed: looked at if that is long ago. */
+  /** Those that look-ups showed: looked at if the last look is long ago. */
   readonly shown: Set<string>;
   /** When a look-up noted an account last. */
   readonly notedAt: Cache<string, number>;
@@ -43,7 +43,7 @@ export function noteLookUp({ keyNotes, clock }: Pick<Ctx, 'keyNotes' | 'clock'>,
   shown.add(account);
 }
 
-/** Has an account looked at soon whose keys on-chain are not those that are known of it. Never rejects. */
+/** Has an account looked at soon whose keys on-chain differ from the known ones. Never rejects. */
 export async function compareKeys(
   ctx: Pick<Ctx, 'db' | 'keyNotes'>,
   account: string,

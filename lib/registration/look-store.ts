@@ -1,6 +1,6 @@
 import type { Row, Statement } from '../db/database.ts';
 
-/** A registration that is final and no longer watched, with what the vault says of it. */
+/** A registration that is final and no longer watched, with the vault's record of it. */
 export interface SettledRegistration {
   readonly id: number;
   readonly didHash: string;
@@ -32,7 +32,10 @@ export function toSettled(row: Row): SettledRegistration {
   };
 }
 
-/** At `askedAt` the chain said what is stored of these of an account; no look at those that changed meanwhile. */
+/**
+ * Notes that the chain agreed at `askedAt` with the stored rows of an account; rows that changed meanwhile are left
+ * out.
+ */
 export function sawRegistrations(account: string, seen: readonly SettledRegistration[], askedAt: number): Statement {
   const rows = seen.map(({ id, isActive, isAliased }) => [id, Number(isActive), Number(isAliased)]);
   return {

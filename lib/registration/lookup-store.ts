@@ -37,7 +37,10 @@ export const AWAITED = `CASE WHEN holds = 1 OR lost IS NOT NULL OR waits = ${MAY
   CASE WHEN waits = ${WAITS} THEN (SELECT moves_at FROM challenges WHERE challenges.identifier = shown.identifier
     AND challenges.did = shown.did AND ended_at IS NULL) END AS moves_at`;
 
-/** What a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is final. */
+/**
+ * The columns that a look-up shows. `is_own` is 1 while the address leads to its DID, or may lead there when it is
+ * final.
+ */
 const SHOWN = `shown.did, channel, status, final, active, looked_at, controller, strength, proof_key, aliased,
   lost, tx_hash, block_number, registered_at, ${IS_ERASED} AS is_erased,
   CASE WHEN holds = 1 THEN 1 ELSE
@@ -82,7 +85,7 @@ const mayBeOf = (one: string) => `coalesce(${hasKey(`${one}.controller`, ':key')
 const HAS_SIGNED = `EXISTS (SELECT 1 FROM registrations AS signed WHERE signed.credential_id = :credential_id
   AND signed.status <> 'failed' AND signed.final = 1 AND signed.proof_key = :key)`;
 
-/** Who claims an address of the DID while it has that. */
+/** The DIDs that claim an address of this DID while it holds the address. */
 const CHALLENGES_OF = `(SELECT json_group_array(json_array(held.channel, challenges.did, moves_at))
   FROM registrations AS held JOIN challenges ON challenges.identifier = held.identifier
   WHERE held.did = shown.did AND held.status <> 'failed' AND held.holds = 1 AND ended_at IS NULL

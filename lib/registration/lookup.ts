@@ -47,7 +47,7 @@ export async function checkAlias(
   return { alias: alias.value, available, aliasHash: aliasHash(alias.value), ...reason };
 }
 
-/** What is proven of a registration, statement by statement. */
+/** The proofs of a registration, statement by statement. */
 export interface Proofs {
   readonly identifier: 'attestation' | 'alias' | null;
   readonly controller: 'passkey' | null;
@@ -91,9 +91,10 @@ export interface DidRecord {
 }
 
 /**
- * What a key signed, base64url: enough to verify that the key signed something, since the signature is over the SHA-256
- * of the first two. The client data itself names the page on which the person registered. The secret signature of an
- * attestation keeps it from being guessed from the hash; a handle has none, so that a guess of the page can be tested.
+ * The data that a key signed, base64url: enough to verify that the key signed something, since the signature is over
+ * the SHA-256 of the first two. The client data itself names the page on which the person registered. The secret
+ * signature of an attestation keeps it from being guessed from the hash. A handle has no such secret, so a guess of the
+ * page can be tested.
  */
 export interface Signed {
   readonly authenticatorData: string;
@@ -182,7 +183,7 @@ function recordOf(
   };
 }
 
-/** A did:pkh is an account's: of one of another chain nothing here shows whose it is. */
+/** A did:pkh belongs to an account. Nothing here shows the owner of one of another chain. */
 function isProven({ ambiguous, active, did }: Row, proofs: Proofs): boolean {
   const isForeign = proofs.did === null && String(did).startsWith('did:pkh:');
   return proofs.controller === 'passkey' && ambiguous !== 1 && active === 1 && !isForeign;
@@ -193,7 +194,7 @@ async function readFirst(db: Ctx['db'], credentialId: string): Promise<Row | und
   return another ? (await db.read(selectByCredential(credentialId)))[0] : row;
 }
 
-/** What is proven of a found registration. A proof of the first version counts for the DID only. */
+/** The proofs of a found registration. A proof of the first version counts for the DID only. */
 function proofsOf(config: Ctx['config'], row: Row): Proofs {
   const isConfirmed = row['status'] === 'confirmed';
   const isSigned = row['proof_key'] !== null || row['strength'] === 2;

@@ -19,10 +19,10 @@ export interface OwnedDid {
 }
 
 /**
- * The keys that open the account of a DID now, as the chain says: what the vault has recorded may be minutes old.
- * Undefined for an account that is not there yet, which has the key that its address follows from. Only an answer
- * counts: where a node, or one of two, does not say, it throws 502 `rpc_error`. Throws 403 `proof_invalid` for a DID
- * that another account has, or that was deactivated.
+ * The keys that open the account of a DID now, by the chain: the vault's record may be minutes old. Undefined for an
+ * account that is not there yet, which has the key that its address follows from. Only an answer counts: where a node,
+ * or one of two, gives none, it throws 502 `rpc_error`. Throws 403 `proof_invalid` for a DID that another account has,
+ * or that was deactivated.
  */
 export async function readOpenKeys(ctx: Ctx, owned: OwnedDid): Promise<readonly string[] | undefined> {
   const { account, isConfirmed } = owned;

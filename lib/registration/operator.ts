@@ -48,13 +48,13 @@ export async function findRegistrations({ db }: Pick<Platform, 'db'>, query: Reg
   return shownRows(await db.read(statement), identifier !== undefined);
 }
 
-/** What a registration can be. */
+/** The statuses of a registration. */
 export const REGISTRATION_STATUSES = ['submitted', 'confirmed', 'failed'] as const satisfies RegistrationStatus[];
 
 /** A registration as the operator sees it. */
 export type ShownRegistration = ReturnType<typeof shownOf>;
 
-/** Rows of `registrations` as the operator sees them, but for those of the erased: what is counted may be more. */
+/** Rows of `registrations` as the operator sees them, without those of the erased: a count may be higher. */
 export function shownRows(rows: readonly Row[], isWhole: boolean): ShownRegistration[] {
   return rows.filter((row) => !isErased(String(row['identifier']))).map((row) => shownOf(row, isWhole));
 }
@@ -88,7 +88,7 @@ function shownOf(row: Row, isWhole: boolean) {
 const OTHERS_SHOWN_MAX = 20;
 
 /**
- * One registration with what belongs to it: the chain's last word, the call of the relay, the session and the codes of
+ * One registration with its details: its last state on the chain, the call of the relay, the session and the codes of
  * its identifier, and its other registrations. Identifiers are masked. Throws 404 `not_found`.
  */
 export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'config'>, id: number) {
@@ -137,8 +137,8 @@ export interface UndoneClaim {
 }
 
 /**
- * Fails a live registration for the operator: it loses identifier and credential, and what it had displaced has them
- * again. The chain keeps the DID. Throws 404 `not_found` if no registration with this id is live.
+ * Fails a live registration for the operator: it loses identifier and credential, and the registration that it had
+ * displaced gets them back. The chain keeps the DID. Throws 404 `not_found` if no registration with this id is live.
  */
 export async function undoClaim({ db, clock }: Pick<Platform, 'db' | 'clock'>, id: number): Promise<UndoneClaim> {
   const [row] = await db.read(selectRegistration(id));

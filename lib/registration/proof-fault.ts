@@ -15,7 +15,7 @@ export type ProofFault =
 
 type FaultConfig = Pick<Config, 'rpIds' | 'chainId' | 'registrarDid'>;
 
-/** The 403 for a proof, with a sentence that says what to change. */
+/** The 403 for a proof, with a sentence that names the remedy. */
 export function proofInvalid(reason: ProofFault, config: FaultConfig): VaultError {
   return new VaultError('proof_invalid', { reason, hint: HINTS[reason](config) });
 }

@@ -42,7 +42,7 @@ export interface OpenedProof {
   readonly kind?: AccountKind;
 }
 
-/** What the proof must have been made for; hashes and addresses are 0x-hex. */
+/** The values that the proof must have been made for; hashes and addresses are 0x-hex. */
 export interface ExpectedConsent {
   readonly chainId: number;
   readonly registry: string;
@@ -107,7 +107,7 @@ export function openCeremony(
   return { expiresAt, challenge: ceremony.challenge };
 }
 
-/** What a request's proof must have been made for, with this controller. */
+/** The values that a request's proof must have been made for, with this controller. */
 export function expectedOf(
   { config }: Ctx,
   { identifier, did, credentialId }: RegistrationSubject,

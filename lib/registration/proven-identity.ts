@@ -1,4 +1,4 @@
-// What is proven of a person who signed in.
+// Reads the proven identity of a person who signed in.
 import { readLedTo } from '../aliases/aliases.ts';
 import { isoTime } from '../base/clock.ts';
 import { rpcError, VaultError } from '../base/error.ts';
@@ -20,7 +20,7 @@ export interface HeldIdentifier {
   readonly registeredAt: string;
 }
 
-/** What is proven of a person who signed in. */
+/** The proven facts about a person who signed in. */
 export interface ProvenIdentity extends Pick<DidRecord, 'did' | 'status' | 'final' | 'proven' | 'proofs'> {
   readonly smartAccount: string;
   readonly identifiers: readonly HeldIdentifier[];
@@ -31,8 +31,9 @@ type Ctx = Pick<Platform, 'config' | 'db' | 'clock' | 'rpc' | 'witness' | 'log' 
 };
 
 /**
- * What is proven now of a registration; undefined if it is gone, its credential leads to another DID since, or the DID
- * is its account's no more. Of handles those whose alias leads to the DID on the chain now. Throws 502 `rpc_error`.
+ * The proven facts of a registration now; undefined if it is gone, its credential leads to another DID since, or the
+ * DID no longer belongs to its account. It includes handles whose alias leads to the DID on the chain now. Throws 502
+ * `rpc_error`.
  */
 export async function readIdentity(
   ctx: Ctx,

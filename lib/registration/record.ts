@@ -150,9 +150,9 @@ function competes({ proof }: RegistrationClaim, contenders: readonly Registratio
 }
 
 /**
- * Asks the chain what the claim is written by: where its alias leads, and whether the proof of one that competes with
- * another is wrong, if its event can be read now. Otherwise the proof stays unread, which takes nothing from anybody.
- * Throws 403 `proof_invalid`, 429 `rate_limited`, 502 `rpc_error`.
+ * Asks the chain for the facts that the claim is written with: the target of its alias, and whether the proof of a
+ * claim that competes with another is wrong, if its event can be read now. Otherwise the proof stays unread, which
+ * takes nothing from anybody. Throws 403 `proof_invalid`, 429 `rate_limited`, 502 `rpc_error`.
  */
 async function judge(ctx: Ctx, claim: RegistrationClaim, contenders: readonly Registration[], caller: RecordingCaller) {
   const isHandle = claim.channel === 'handle';

@@ -19,7 +19,7 @@ export interface RegistryParts {
 
 /**
  * The whole call that registers a claim, 0x-hex; null for the first registry, whose call follows from the relay. The
- * second one demands the passkey's proof, and of an account without code what creates it. Throws 403 `proof_invalid`
+ * second one demands the passkey's proof, and for an account without code also its creation. Throws 403 `proof_invalid`
  * for a proof that the registry would not read, 502 `rpc_error`.
  */
 export async function relayCallData(

@@ -144,7 +144,7 @@ async function queue(
       await judgeRelay(ctx, newClaim(ctx, request, claim, rest), { ...relay, didHash: claim.didHash });
       break;
     } catch (refusal) {
-      // The request's own relay may be what refuses it by now; where that was withdrawn since, nothing does.
+      // The refusal may come from the request's own relay; where that was withdrawn since, nothing refuses it.
       const known = await findRelay(db, claim);
       if (known) return known;
       if (isAgain || !(refusal instanceof VaultError) || refusal.code !== 'attestation_used') throw refusal;
@@ -154,8 +154,8 @@ async function queue(
     const known = await findRelay(db, claim);
     if (known) return known;
     const queued = newClaim(ctx, request, claim, rest);
-    // Read in the same batch: another request that has waited for long enough may withdraw it at once, and after a
-    // pause for which the lock does not last the request's own relay may be what refuses the claim.
+    // Read in the same batch: another request that has waited for long enough may withdraw it at once. And after a
+    // pause for which the lock does not last, the refusal may come from the request's own relay.
     const results = await db.write(...insertClaim(queued, fence), selectRelayOf(claim));
     const [refusal, stored] = results.slice(-2).map(({ rows }) => rows[0]);
     if (results[0]?.rowsAffected === 1) metrics.counter('vault_registrations_total').add({ outcome: 'submitted' });
@@ -195,7 +195,7 @@ async function waitUntilMined(
   }
 }
 
-/** Undefined while the relay is open. Throws what refused it. */
+/** Undefined while the relay is open. Throws the reason of its refusal. */
 function outcomeOf(ctx: Ctx, { status, txHash, failure, nonce }: RelayRow): RelayResult | undefined {
   if (status === 'failed') throw refusedOnChain(ctx, failure, nonce !== null);
   return isMined({ status }) ? { txHash, status: 'confirmed' } : undefined;

@@ -39,8 +39,8 @@ export function renewClaim(
 }
 
 /**
- * For the batch that writes a claim by another passkey of the holder's account: it ends what others claim, if the
- * address has not moved meanwhile.
+ * For the batch that writes a claim by another passkey of the holder's account: it ends the other claims on the
+ * address, if that has not moved meanwhile.
  */
 export function endOthers(
   { id, identifier }: Pick<RenewedClaim, 'id' | 'identifier'>,

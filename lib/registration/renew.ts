@@ -65,7 +65,7 @@ function isChallenger({ id, did, status, lost, proof }: Registration, holder: Re
 }
 
 /**
- * Replaces attestation, time and proof of the holder's row, and ends what others claim of its address. False where the
+ * Replaces attestation, time and proof of the holder's row, and ends the other claims on its address. False where the
  * row has changed meanwhile, or the attestation was used.
  */
 export async function writeRenewal(

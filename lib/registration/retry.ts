@@ -35,7 +35,7 @@ export interface StoredClaim extends Omit<AskedClaim, 'key'> {
   readonly isWaiting: boolean;
 }
 
-/** What a request is compared with. */
+/** The stored claim that a request is compared with. */
 export function storedClaim(one: Registration): StoredClaim {
   const { id, identifier, did, credentialId, txHash, proofKey, isFinal, isHolder, isWaiting } = one;
   return {
@@ -75,7 +75,7 @@ function provesAsMuch(stored: StoredClaim, { channel, proof, key }: AskedClaim):
   return stored.proof !== null && channel !== 'handle';
 }
 
-/** Whether the stored claim has, or will get, what the request asks for. */
+/** Whether the stored claim has, or will get, the identifier that the request asks for. */
 function standsFor(stored: StoredClaim, { channel, proof }: AskedClaim, ofIdentifier: readonly StoredClaim[]): boolean {
   if (channel === 'handle') return true;
   const isOlder = ofIdentifier.some(

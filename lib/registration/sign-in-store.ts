@@ -38,7 +38,7 @@ export function selectOwned(account: string, chainId: number): Statement {
   };
 }
 
-/** What a registration was made with, and the app for which it was. */
+/** The identifier and the passkey of a registration, and the app for which it was made. */
 export interface ProvenBy {
   readonly identifier: string;
   readonly credentialId: string;

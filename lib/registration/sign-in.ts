@@ -52,7 +52,7 @@ export function openFreshAttestation({ config, keys, clock }: Ctx, value: unknow
 /** How long after its registration an attestation shows who registered, however long it is good. */
 export const ATTESTED_SIGN_IN_MS = 10 * MINUTE_MS;
 
-/** What a registration that an attestation shows must have been. */
+/** The required properties of a registration that an attestation shows. */
 export interface AttestedBy {
   readonly credentialId: string;
   /** The app for which it was registered. */
@@ -62,8 +62,8 @@ export interface AttestedBy {
 }
 
 /**
- * The registration of an app's page whose verified proof names this attestation: who has the attestation has had the
- * passkey sign for it. An unverified proof shows nothing, since anyone can name a DID beside an address. Once it is
+ * The registration of an app's page whose verified proof names this attestation: the holder of the attestation has had
+ * the passkey sign for it. An unverified proof shows nothing, since anyone can name a DID beside an address. Once it is
  * confirmed, the chain decides as for a signature. Throws 403 `attestation_expired`, `proof_invalid`, 404 `not_found`
  * for a DID that is only a label, 502 `rpc_error`.
  */

@@ -30,7 +30,7 @@ export interface SignedBy {
 /** Why a signature shows no registration. */
 export type SignerFault = 'none' | 'not_signed';
 
-/** What a search for a signer needs. */
+/** The services that a search for a signer needs. */
 export type SignerContext = Pick<Platform, 'config' | 'clock' | 'db' | 'rpc' | 'witness' | 'log' | 'metrics'> & {
   readonly predict: PredictAddress;
 };

@@ -22,7 +22,7 @@ export interface RegistrationClaim {
   readonly proof: string | null;
 }
 
-/** A stored claim with what the chain said about it; times are milliseconds. */
+/** A stored claim with its state on the chain; times are milliseconds. */
 export interface Registration extends RegistrationClaim {
   readonly id: number;
   /** The app that its events belong to. */
@@ -72,7 +72,7 @@ type ContendedClaim = Pick<RegistrationClaim, 'identifier' | 'credentialId' | 't
 /**
  * The live registrations of the claim's identifier or credential: at most `CONTENDERS_MAX`, first those of the
  * identifier, of these its holder and those of the claim's transaction. Anybody can name a credential: such rows must
- * not hide who else claims the identifier.
+ * not hide other claims on the identifier.
  */
 export function selectContenders({ identifier, credentialId, txHash }: ContendedClaim): Statement {
   return {

@@ -1,4 +1,4 @@
-// Fresh touches of a passkey: what it signs ends with a nonce of the vault's, which says when it was asked.
+// Fresh touches of a passkey: the signed lines end with a nonce of the vault's, which says when it was asked for.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concat, equalBytes, fromBase64, toBase64url, utf8 } from '../base/bytes.ts';
 import { MINUTE_MS } from '../base/clock.ts';
@@ -28,7 +28,7 @@ export function createNonce({ keys, clock }: Pick<Ctx, 'keys' | 'clock'>, reques
 
 /** A passkey's signature over SHA-256 of these lines and the nonce, joined by line breaks. */
 export interface Touch {
-  /** The label of what is signed, the vault's DID, and what it is about. */
+  /** The label of the signed lines, the vault's DID, and their subject. */
   readonly lines: readonly string[];
   /** The text that the nonce was asked for; the lines themselves, joined by line breaks, if absent. */
   readonly request?: string;
