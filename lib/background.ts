@@ -132,7 +132,7 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
         log({ level: 'error', event: 'work_failed', task: name, ...describeError(error) });
     }
   };
-  // What one request started must not be waited for by another there.
+  // There a request must not wait for work that another one started.
   if (isolatesRequests)
     return (leftMs: number) => {
       const endMs = clock.monotonic() + leftMs;
@@ -142,7 +142,7 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
   let lastMs = 0;
   return (leftMs: number): Promise<void> => {
     const endMs = clock.monotonic() + leftMs;
-    // A call prolongs what is under way.
+    // A call prolongs the turns that are under way.
     lastMs = running ? Math.max(lastMs, endMs) : endMs;
     running ??= turns(() => clock.monotonic() >= lastMs).finally(() => {
       running = undefined;
@@ -154,7 +154,7 @@ function createRun(ctx: Context, state: { readonly isStopped: boolean }, name: s
 /** One turn of background work; true when there may be more to do at once. */
 type Task = (ctx: Context) => Promise<boolean>;
 
-/** What deletes or moves by time rests while the time is in doubt. */
+/** Rests a task that deletes or moves by time while the time is in doubt. */
 function whileTimeIsSure(task: Task): Task {
   return async (ctx) => (ctx.clocks.mayDelete() ? task(ctx) : false);
 }
@@ -180,7 +180,9 @@ function createSweep(): Task {
   };
 }
 
-/** The minute's upkeep: notices, what a wrong clock has put off, counters, and what no rule reads any more. */
+/**
+ * The minute's upkeep: notices, rows that a wrong clock has put off, counters, and rows that no rule reads any more.
+ */
 async function sweep(ctx: Context, keys: KeyRecord | undefined): Promise<boolean> {
   const { db, clock, clocks, metrics } = ctx;
   const now = clock.now();
@@ -197,7 +199,7 @@ async function sweep(ctx: Context, keys: KeyRecord | undefined): Promise<boolean
   return [notices, ...results].some((result) => result && result.rowsAffected >= SWEEP_ROWS_MAX);
 }
 
-/** Removes what no rule reads any more, a bounded number a turn. The first counts codes that a crash swallowed. */
+/** Removes rows that no rule reads any more, a bounded number a turn. The first counts codes that a crash swallowed. */
 function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
   return [
     markLostCodes(now),
@@ -227,7 +229,7 @@ function sweepLapsed({ config }: Context, now: number): readonly Statement[] {
   ];
 }
 
-/** Makes due again what a process whose clock was ahead has put off. */
+/** Makes rows due again that a process whose clock was ahead has put off. */
 function recallLate({ config }: Context, now: number): readonly Statement[] {
   const queues = [
     CHECKS,

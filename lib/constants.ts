@@ -1,5 +1,5 @@
-// What the specification fixes, and what several subjects share; unit last. Every other limit, window and size stands
-// in the file that uses it.
+// Numbers that the specification fixes, and numbers that several subjects share; unit last. Every other limit, window
+// and size stands in the file that uses it.
 
 /** The specification's section 8, which settings of the same name override. */
 export const MAX_REGISTRATIONS_PER_IP = 3;

@@ -62,9 +62,9 @@ export interface Context extends Platform, OpenIdParts {
   /** Records the acceptance of a code's message. */
   readonly accepted: (seq: number) => void;
   readonly keyNotes: KeyNotes;
-  /** What people see of the service, by app. */
+  /** The brand that people see, by app. */
   readonly brandOf: BrandOf;
-  /** What it says to them, by language. */
+  /** The words for people, by language. */
   readonly words: Words;
   readonly wordsOf: People['wordsOf'];
   readonly isReserved: IsReserved;
@@ -84,7 +84,7 @@ export interface Context extends Platform, OpenIdParts {
   readonly searchRange: BlockRange;
   /** Undefined without a `BUNDLER_URL`. */
   readonly bundler: Bundler | undefined;
-  /** Undefined without `INDEXER_URL`: then the vault answers from what its own follower has read. */
+  /** Undefined without `INDEXER_URL`: then the vault answers from the index of its own follower. */
   readonly askIndexer: AskIndexer | undefined;
   readonly files: Files;
   readonly sha256Of: Sha256Of;

@@ -43,13 +43,13 @@ export interface Env {
   readonly keepErasures?: KeepErasures | undefined;
   /** Reads the resources of the host's process, for `/metrics`. */
   readonly process?: (() => ProcessState) | undefined;
-  /** What the doctor may look at beyond Fetch: the host's files, disk and names. */
+  /** The host's parts for the doctor beyond Fetch: its files, disk and names. */
   readonly doctor?: OpenHost | undefined;
   /** The log sink, such as `console.log`; entries are already masked. Without it no provider may be `log`. */
   readonly log?: Log;
 }
 
-/** What a host has done already, so that the vault does not do it again. */
+/** Work that a host has done already, so that the vault does not do it again. */
 export interface Begun {
   /** The settings, read from `vars`. */
   readonly config?: Config;

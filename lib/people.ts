@@ -6,7 +6,7 @@ import type { Config } from './config/config.ts';
 import { createMailWords } from './words/mail-words.ts';
 import { createWords, type Words } from './words/words.ts';
 
-/** What people see of the vault and read of it. */
+/** The parts of the vault that people see and read. */
 export interface People {
   /** The apps that people sign in to; undefined without `CLIENTS`. */
   readonly clients: Clients | undefined;
@@ -15,7 +15,7 @@ export interface People {
   readonly wordsOf: ReturnType<typeof createMailWords>;
 }
 
-/** Reads the apps, brands and words that the settings name. Throws `ConfigError` for what cannot be used. */
+/** Reads the apps, brands and words that the settings name. Throws `ConfigError` for a file that cannot be used. */
 export function createPeople(config: Config, files: OperatorFiles | undefined): People {
   const words = createWords(config, files);
   const clients = readClients(config, files);

@@ -7,9 +7,9 @@ import type { Migration } from './db/schema.ts';
 import { startWebhooks } from './webhooks/store.ts';
 
 /**
- * Makes the tables, and where webhooks are set up notes the event they begin after: written later, what was
- * acknowledged would never be posted. Calls `begins` before each migration of a database that is not new. Returns the
- * migrations that this call applied. Throws what `migrate` throws.
+ * Makes the tables, and where webhooks are set up notes the event that they begin after: noted later, some acknowledged
+ * events would never be posted. Calls `begins` before each migration of a database that is not new. Returns the
+ * migrations that this call applied. Throws as `migrate`.
  */
 export async function prepareDatabase(
   database: Database,

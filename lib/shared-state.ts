@@ -19,16 +19,16 @@ import { createStrangersChecks, type StrangersChecks } from './verification/find
 
 /** In-memory state that is shared over isolated requests. */
 export interface Shared {
-  /** What is known about the database. */
+  /** Known facts about the database. */
   readonly known: { readonly schema: Schema; readonly outages: Outages; readonly damage: Damage };
-  /** What is known about the account factory. */
+  /** Known facts about the account factory. */
   readonly factoryFacts: FactoryFacts;
-  /** What is known about the second node. */
+  /** Known facts about the second node. */
   readonly witnessFacts: WitnessFacts;
-  /** What is known about the registry. */
+  /** Known facts about the registry. */
   readonly registryFacts: RegistryFacts;
   readonly registryCodeFacts: RegistryCodeFacts;
-  /** What the node answered about aliases. */
+  /** The node's answers about aliases. */
   readonly aliasFacts: AliasFacts;
   /** How many blocks the node is asked for at once where an operation is looked for. */
   readonly searchRange: BlockRange;
@@ -40,17 +40,17 @@ export interface Shared {
   readonly open: { streams: number };
   /** Which refusals have their event already. */
   readonly notices: Notices;
-  /** What of this process's counters is written for the charts. */
+  /** The counters of this process that are written for the charts already. */
   readonly minutes: MinuteState;
   /** How many checks of strangers were answered, by code. */
   readonly strangers: StrangersChecks;
-  /** What the OpenID Provider remembers. */
+  /** The OpenID Provider's memory. */
   readonly openId: OpenIdFacts;
-  /** What the doctor found last. */
+  /** The doctor's last findings. */
   readonly doctor: DoctorFacts;
 }
 
-/** Nothing known yet, but perhaps that the tables are up to date, and what the host knows. */
+/** A state without any facts yet, except that the tables may be up to date, and the damage that the host knows. */
 export function createShared(config: Config, isCurrent: boolean, damage: Damage = {}): Shared {
   return {
     known: { schema: { isCurrent }, outages: new Set(), damage },

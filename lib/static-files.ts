@@ -1,9 +1,9 @@
 import { fromBase64, toBase64url, toHex } from './base/bytes.ts';
 
 /**
- * Where files that are served as they are come from, in the shape of a Worker's asset binding: asked with a URL whose
+ * The source of files that are served as they are, in the shape of a Worker's asset binding: asked with a URL whose
  * path names the file. An answer may carry its `Repr-Digest` (RFC 9530): then the vault does not hash the file itself,
- * and not even read it where an answer to `HEAD` carries it.
+ * and does not even read it where an answer to `HEAD` carries it.
  */
 export interface Assets {
   fetch(request: Request): Promise<Response>;
@@ -22,7 +22,7 @@ export interface File {
 export type Files = (path: string) => Promise<File | undefined>;
 
 /**
- * Files never change while a vault runs, so each is read and hashed once. What is kept is the file and never a promise:
+ * Files never change while a vault runs, so each is read and hashed once. The file itself is kept and never a promise:
  * on Workers one request cannot wait for another's.
  */
 export function createFiles(assets: Assets | undefined): Files {

@@ -14,7 +14,7 @@ import {
 
 /** The first pause until the chain is asked about a session; each one after is twice as long, up to the longest. */
 export const SESSION_ASK_MIN_MS = 15_000;
-/** Sessions of one turn, and the pause between two turns: together they bound what the node is asked in a day. */
+/** Sessions of one turn, and the pause between two turns: together they bound the questions to the node in a day. */
 const SESSION_ASK_BATCH_MAX = 50;
 export const SESSION_ASK_PAUSE_MS = 30_000;
 
@@ -22,7 +22,7 @@ type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'log'> & { readonly aliase
 
 /**
  * The task that asks the chain about the sessions of handles: linked while the alias leads to their DID, ended once it
- * leads to another one for good. Asked until one of both is final, or they lapse.
+ * leads to another one for good. It asks until one of these is final, or the session lapses.
  */
 export function createSessionAsker(): (ctx: Ctx) => Promise<boolean> {
   let dueAt = 0;

@@ -5,7 +5,7 @@ import { emitEvents, sessionRows, takenOverRows } from '../events/emit.ts';
 import { SITE_HAS_ROOM, SITE_ROOM } from '../limits/session-share.ts';
 import { EARLIEST_LAPSE, ipWindow, type NewSession, SESSION_COUNTS, SESSION_IS_LIVE } from './store.ts';
 
-/** What another DID holds yields to the DID that the alias leads to. */
+/** A row of another DID yields to the DID that the alias leads to. */
 const YIELDS = `(did_hash <> :did_hash AND ${ALIAS_LEADS_HERE})`;
 
 /** True if the identifier is another's, or has a session or a registration already. */
@@ -49,7 +49,9 @@ function textsOf({ admission, share }: NewSession): Texts {
   return share.network === null ? alone : sharing;
 }
 
-/** The texts that say who may open a session, with an invite or without, and of a /48 with a share or not. */
+/**
+ * The texts that decide whether a session may be opened: with an invite or without, and for a /48 with a share or not.
+ */
 function createTexts(isInvited: boolean, isSharing: boolean) {
   const hasRoom = `${IP_HAS_ROOM}${isSharing ? ` AND ${SITE_HAS_ROOM}` : ''}`;
   const admits = `${isInvited ? `${MAY_REGISTER} AND ` : ''}NOT ${IS_TAKEN} AND ${hasRoom}`;

@@ -27,7 +27,7 @@ export interface NewSession {
   /** How long it counts; 0 is for good. */
   readonly windowSeconds: number;
   readonly share: SessionShare;
-  /** What the identifier needs if it is not registered; null where anybody may open a session. */
+  /** The terms of admission if the identifier is not registered; null where anybody may open a session. */
   readonly admission?: AdmissionTerms | null;
 }
 

@@ -59,7 +59,7 @@ export function createEventTail(parts: Parts, listener: Listener): EventTail {
     });
   }
 
-  /** One read at a time. What is committed meanwhile sets `isStale`, and is read right after. */
+  /** One read at a time. A commit meanwhile sets `isStale`, and its events are read right after. */
   async function readNew(alsoStreams: boolean): Promise<void> {
     isStale = true;
     if (isReading) return;

@@ -1,8 +1,9 @@
 // A stream has three phases.
 // 1. Backfill: the events after the client's last id are read from the table, a page whenever the reader wants one. New
 //    events are queued only while a page is being read, since the next page has the others. So memory is bounded.
-// 2. Cutover: the first incomplete page reaches the end of the table. What was committed during that read is in the
-//    queue; ids up to the cursor are dropped. So no event is lost or sent twice. If the queue overflowed, page again.
+// 2. Cutover: the first incomplete page reaches the end of the table. Events that were committed during that read are
+//    in the queue; ids up to the cursor are dropped. So no event is lost or sent twice. If the queue overflowed, page
+//    again.
 // 3. Streaming: new events go out in the order of their ids, which is the order of commits. A reader that falls behind
 //    by more than the queue receives `rewind-required` after the last event it got, and resumes in phase 1.
 import { type Clock, sleep } from '../base/clock.ts';

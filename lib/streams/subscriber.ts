@@ -30,7 +30,7 @@ export interface Subscriber {
   queue: Frame[];
   /** The queue overflowed while a page was read: the backfill needs another page. */
   missed: boolean;
-  /** The queue overflowed while streaming: the stream ends once its reader has taken what was sent. */
+  /** The queue overflowed while streaming: the stream ends once its reader has taken the events that were sent. */
   overflowed: boolean;
   reading: boolean;
   ended: boolean;
@@ -97,8 +97,7 @@ export function wants({ controller }: Subscriber): boolean {
 }
 
 /**
- * Reads and sends the next page. An incomplete page of the last stretch is the cutover: what follows it is in the
- * queue.
+ * Reads and sends the next page. An incomplete page of the last stretch is the cutover: later events are in the queue.
  */
 async function backfill(host: StreamHost, subscriber: Subscriber): Promise<void> {
   const { app, channels, cursor: after } = subscriber;

@@ -9,7 +9,7 @@ import { mintInvocation, UCAN_NONCE_BYTES } from '../ucan/mint.ts';
 import { createVerify, ed25519Signer, type UcanSigner, type Verify } from '../ucan/signature.ts';
 import { verifyInvocation } from '../ucan/verify.ts';
 
-/** The UCAN command above all commands of the console; it is what operators delegate to a dashboard. */
+/** The UCAN command above all commands of the console; operators delegate it to a dashboard. */
 export const CONSOLE_COMMAND = '/vault/console';
 
 /** The UCAN command of a token that opens the event stream. */
@@ -120,7 +120,7 @@ export interface ConsoleIdentity {
 export async function consoleIdentity(keys: Keys): Promise<ConsoleIdentity> {
   const known = identities.get(keys);
   if (known) return known;
-  // Never cache a promise: on Workers a request must not wait for what another one has started.
+  // Never cache a promise: on Workers a request must not wait for work that another one has started.
   const signer = await ed25519Signer(keys.operatorSeed);
   const identity = { did: signer.did, signer, verify: createVerify() };
   identities.set(keys, identity);

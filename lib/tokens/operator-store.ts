@@ -1,6 +1,6 @@
 import type { Condition, Row, Statement } from '../db/database.ts';
 
-/** What an operator may do: a viewer sees states and masked rows, an operator does all but appoint others. */
+/** The roles of operators: a viewer sees states and masked rows, an operator does all but appoint others. */
 export const OPERATOR_ROLES = ['viewer', 'operator'] as const;
 
 /** One of `OPERATOR_ROLES`. */

@@ -45,7 +45,7 @@ export interface OperatorView {
   readonly expires_at: string;
 }
 
-/** Who is added, and for how many days. */
+/** The operator to add, and the days of its token. */
 export interface NewOperator {
   readonly name: string;
   readonly role: OperatorRole;
@@ -115,18 +115,18 @@ function endTokens(ended: Ended, event: NewEvent): readonly Statement[] {
   return [revokeEnded(ended, event.at), deleteOperators(ended), emitEvent(event, { ifChanged: true })];
 }
 
-/** The operator whose token has a CID, for who would revoke it as a token of the stream. */
+/** The operator whose token has a CID, for a caller that would revoke it as a token of the stream. */
 export async function findOperatorOf({ db }: Pick<Ctx, 'db'>, cid: string): Promise<string | undefined> {
   const [row] = await db.read(selectOperator(cid));
   return row && toOperator(row).name;
 }
 
-/** Who calls by a token; or why it does not serve, where the vault has signed it. */
+/** The operator behind a token; or, where the vault has signed it, the reason why it does not serve. */
 export type OperatorVerdict =
   | { readonly name: string; readonly role: OperatorRole; readonly expiresAt: number; readonly cid: string }
   | { readonly fault: 'invalid' | 'expired' | 'revoked' };
 
-/** Asks who calls by a token, of its signature and of its row. Rejects if the database cannot be read. */
+/** Finds the operator behind a token, by its signature and its row. Rejects if the database cannot be read. */
 export async function readOperator(
   { clock, db, keys }: Ctx & Pick<Platform, 'keys'>,
   token: string,

@@ -1,6 +1,6 @@
 /**
- * What WebCrypto lacks of the three curves. Loading this file makes their tables, which takes some milliseconds: only a
- * vault that sees a token does.
+ * Operations on the three curves that WebCrypto lacks. Loading this file makes their tables, which takes some
+ * milliseconds: only a vault that sees a token does.
  */
 import * as Ed25519 from 'ox/Ed25519';
 import * as P256 from 'ox/P256';

@@ -2,8 +2,9 @@ import type { Store } from '../db/database.ts';
 import { markAccepted } from './send-store.ts';
 
 /**
- * What records that the next hop took the message of a send: those of a moment in one write, as one each would cost a
- * send a twentieth of its time. Nobody waits for it: a crash before it only overstates the lost codes.
+ * Returns a function that records that the next hop took the message of a send. Those of a moment go in one write: a
+ * write each would cost a send a twentieth of its time. Nobody waits for it: a crash before it only overstates the lost
+ * codes.
  */
 export function createAccepted(db: Store): (seq: number) => void {
   let waiting: number[] = [];

@@ -65,7 +65,10 @@ export function openAttestation(
   return matches.includes(true) ? attestation : undefined;
 }
 
-/** What the MAC of each purpose begins with, so that an attestation opens what its code was for, and nothing else. */
+/**
+ * The label at the beginning of each purpose's MAC, so that an attestation opens what its code was for, and nothing
+ * else.
+ */
 const LABELS: Readonly<Record<Purpose, string>> = {
   registration: 'vault/attestation/v1',
   recovery: 'vault/attestation/recovery/v1',

@@ -4,8 +4,8 @@ import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
 import { type EventRows, emitEvents } from '../events/emit.ts';
 
 /**
- * Who checks a code: the `holder` of its challenge, the `asker` (the client that asked for it), or a `stranger`, who
- * shares `STRANGERS_CHECKS_MAX` of its checks with all others.
+ * The role of a caller who checks a code: the `holder` of its challenge, the `asker` (the client that asked for it), or
+ * a `stranger`, who shares `STRANGERS_CHECKS_MAX` of its checks with all others.
  */
 export type CheckRole = 'holder' | 'asker' | 'stranger';
 

@@ -20,7 +20,7 @@ export function passTime(pass: string): number {
   return Number.parseInt(pass, 36);
 }
 
-/** The stored digest of a pass: half of SHA-256 under a label. Nobody can try its 128 random bits. */
+/** The stored digest of a pass: half of SHA-256 under a label. The pass's 128 random bits cannot be guessed. */
 export function passDigest(pass: string): string {
   return toHex(sha256Digest(utf8(`vault/pass/v1\0${pass}`))).slice(0, 32);
 }

@@ -42,7 +42,7 @@ export function createStrangersChecks(): StrangersChecks {
 
 type Ctx = Pick<Platform, 'config' | 'db'> & { readonly strangers: StrangersChecks };
 
-/** What a check is judged by, besides its code. */
+/** The inputs of a check besides its code. */
 interface Asked {
   readonly identifier: Identifier;
   readonly ip: string;
@@ -88,7 +88,7 @@ function isLive({ consumedAt, expiresAt }: StoredCode, now: number): boolean {
   return consumedAt === null && now < expiresAt;
 }
 
-/** What the asking client hears of a code of its own that is not the one to try. */
+/** The answer to the asking client for a code of its own that is not the one to try. */
 function endedVerdict(own: StoredCode, now: number): RefusedCheck {
   if (own.consumedAt !== null) return NOTHING_SENT;
   return now >= own.expiresAt ? EXPIRED : STRANGERS_VERDICT;

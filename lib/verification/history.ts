@@ -5,7 +5,7 @@ import { selectHistory } from './history-store.ts';
 /** Codes of one identifier that are shown. */
 const CODES_SHOWN_MAX = 20;
 
-/** A code as the operator sees it: what became of its message, and of it. */
+/** A code as the operator sees it: its delivery and its state. */
 export interface ShownCode {
   readonly sentAt: string;
   readonly expiresAt: string;
@@ -21,7 +21,7 @@ export interface History {
   readonly codes: readonly ShownCode[];
 }
 
-/** What is kept of the codes of an identifier's key. */
+/** Reads the stored codes of an identifier's key, and when it was verified last. */
 export async function readHistory(db: Pick<Store, 'read'>, key: string): Promise<History> {
   const rows = await db.read(selectHistory(key, CODES_SHOWN_MAX));
   const codes = rows.filter((row) => row['seq'] !== null);

@@ -83,7 +83,7 @@ export async function sendCode(ctx: Ctx, request: SendRequest): Promise<SentCode
   if (request.mayReach === undefined) await deliver(ctx, request, outgoing);
   else {
     const delivery = deliverUnseen(ctx, request, outgoing, request.mayReach);
-    // Such a host ends what is under way with its request.
+    // Such a host ends unfinished work with its request.
     if (ctx.isolatesRequests) await delivery;
   }
   const retryAfter = Math.max(0, ...full.map((limit) => limit.retryAfterSeconds ?? 0));
@@ -131,8 +131,8 @@ function newCode(
 }
 
 /**
- * What the message carries: the code and a pass. After too many wrong guesses it is the pass alone. A message that a
- * pass let through, or a holder's passkey, has no further pass, so that passes cannot be chained.
+ * The contents of the message: the code and a pass. After too many wrong guesses it is the pass alone. A message that a
+ * pass or a holder's passkey let through has no further pass, so that passes cannot be chained.
  */
 function messageOf(
   { config, brandOf }: Ctx,
@@ -191,7 +191,7 @@ async function deliverUnseen(
     if (await mayReach()) await deliver(ctx, request, outgoing);
     else await ctx.db.write(codes.markWithheld(outgoing.seq));
   } catch {
-    // The delivery has counted and told what failed.
+    // The delivery has counted and reported the failure.
   }
 }
 

@@ -70,16 +70,18 @@ export function isToStranger({ id, identifier, givenPass }: Pick<NewCode, 'id' |
   };
 }
 
-/** What lets a send through at first: where that is nothing, a client with a grant is refused and asks again by it. */
+/**
+ * The grounds on which a send is tried first: with `nothing`, a client with a grant is refused and asks again by it.
+ */
 export function firstBy({ givenPass, isByHolder }: Pick<NewCode, 'givenPass' | 'isByHolder'>): SendBy {
   if (isByHolder) return 'holder';
   return givenPass === null ? 'nothing' : 'pass';
 }
 
 /**
- * Inserts those of the sends whose limits have room, and the budgets by `room`; what is not inserted was refused by a
- * limit or a pass. All are of one channel, and no two of one client or identifier. From `WRONG_GUESSES_MAX` wrong
- * guesses in a row on, the code of a send without a pass is dead from the start.
+ * Inserts those of the sends whose limits have room, and the budgets by `room`; the others were refused by a limit or a
+ * pass. All are of one channel, and no two of one client or identifier. From `WRONG_GUESSES_MAX` wrong guesses in a row
+ * on, the code of a send without a pass is dead from the start.
  */
 export function insertCodes(sends: readonly NewCode[], limits: SendLimits, room: Condition, by?: SendBy): Statement {
   const text = insertText(kindOf(first(sends), by), room.sql);

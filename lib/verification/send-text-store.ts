@@ -9,12 +9,15 @@ import { fewerThan } from '../db/database.ts';
 import { clearedAt } from '../limits/limits.ts';
 
 /**
- * What lets a send through: nothing but the limits, the client's live grant, the pass that the request brought, or the
- * passkey of the holder of an address that another DID claims.
+ * The grounds on which a send goes through: the limits alone, the client's live grant, the pass that the request
+ * brought, or the passkey of the holder of an address that another DID claims.
  */
 export type SendBy = 'nothing' | 'grant' | 'pass' | 'holder';
 
-/** What decides which limits a send has. A libSQL server compiles each text each time, so a text holds only its own. */
+/**
+ * The properties that decide a send's limits. A libSQL server compiles each text each time, so a text holds only its
+ * own.
+ */
 export interface SendKind {
   readonly isSms: boolean;
   readonly by: SendBy;
@@ -36,8 +39,8 @@ const NUMBER_SINCE = `max(:hour_ago, ${clearedAt('sends-per-number', 'send.ident
 const NUMBER_DAY_SINCE = `max(:day_ago, ${clearedAt('sends-per-number-day', 'send.identifier')})`;
 
 /**
- * `by_pass` of a row that is no send, but holds the pass of a message without a code, and of a send by a holder's
- * passkey. Of others it is null, or the row whose pass let it through.
+ * `by_pass` of two kinds of row: one that is not a send but holds the pass of a message without a code, and a send by a
+ * holder's passkey. In other rows it is null, or the row whose pass let the send through.
  */
 export const NO_CODE = 0;
 const BY_HOLDER = -1;
@@ -83,11 +86,11 @@ const NUMBER_HAS_ROOM = `${fewerThan(
   `${OF_NUMBER} AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
 )} AND ${fewerThan(':per_number_day', `${OF_NUMBER} AND sent_at > ${NUMBER_DAY_SINCE} ORDER BY seq DESC`)}`;
 
-/** What strangers have sent counts for nothing here, nor these sends for theirs. */
+/** Sends of strangers do not count here, nor these sends for theirs. */
 const OF_HOLDER = `FROM codes WHERE identifier = send.identifier AND by_pass = ${BY_HOLDER} AND sent_at > ${KEEP_SINCE}`;
 const HOLDER_HAS_ROOM = fewerThan(`${KEEP_SENDS_MAX}`, `${OF_HOLDER} ORDER BY seq DESC`);
 
-/** Of a number's sends some are kept for passes: strangers' leave the owner, whose text message has one, a way in. */
+/** Some of a number's sends are kept for passes: strangers leave the owner a way in, whose text message has a pass. */
 const NUMBER_HAS_FREE_ROOM = `${fewerThan(
   ':per_number_free',
   `${OF_NUMBER} AND by_pass IS NULL AND sent_at > ${NUMBER_SINCE} ORDER BY seq DESC`,
@@ -97,8 +100,8 @@ const NUMBER_HAS_FREE_ROOM = `${fewerThan(
 )}`;
 
 /**
- * True of a send that may be written, unless a budget refuses. A pass that is given and is none refuses, and so does a
- * grant where the send is asked for without: most clients have none, and their texts hold nothing of passes.
+ * True of a send that may be written, unless a budget refuses. An invalid pass refuses, and so does a grant where the
+ * send is asked for without: most clients have none, and their texts hold nothing of passes.
  */
 function admits({ isSms, by }: SendKind): string {
   if (by === 'holder') return HOLDER_HAS_ROOM;
@@ -109,7 +112,7 @@ function admits({ isSms, by }: SendKind): string {
   return `${room} AND ${NUMBER_HAS_ROOM}${by === 'nothing' ? ` AND ${NUMBER_HAS_FREE_ROOM}` : ''}`;
 }
 
-/** What is inserted of each send, in the order of the lists in `:sends`. */
+/** The columns that are inserted for each send, in the order of the lists in `:sends`. */
 export const SEND_COLUMNS = [
   'id',
   'identifier',

@@ -12,7 +12,7 @@ import * as codes from './send-store.ts';
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
 
-/** What is written of a send. */
+/** A send to write: its row, limits, budgets and event. */
 export interface NewSend {
   readonly row: codes.NewCode;
   readonly limits: codes.SendLimits;
@@ -103,7 +103,10 @@ function rowsOf([, sent]: readonly Result[]): ReadonlyMap<unknown, Row> {
   return new Map(sent?.rows.map((row) => [row['id'], row]));
 }
 
-/** The budgets that refused a send, read afterwards: a refusal is rare. What has room again by now is free at once. */
+/**
+ * The budgets that refused a send, read afterwards: a refusal is rare. A budget that has room again by now is free at
+ * once.
+ */
 async function fullBudgets({ config, db }: Ctx, budgets: BudgetUse, { ip, now }: codes.NewCode) {
   const [state] = await db.read(budgets.state);
   const full = budgets.full(state);

@@ -12,9 +12,9 @@ const WEBHOOK_SHORT_TIMEOUT_MS = 2_000;
 export interface Slots {
   /** Slots that are free. */
   free(): number;
-  /** Runs an attempt in a free slot; what it throws is thrown by `check`. */
+  /** Runs an attempt in a free slot; `check` throws its error. */
   start(attempt: () => Promise<void>): void;
-  /** Throws what an attempt threw since the last call. */
+  /** Throws an error of an attempt since the last call. */
   check(): void;
   /** Resolves once an attempt ends, at the latest after `ms`. */
   untilFreed(ms?: number): Promise<void>;

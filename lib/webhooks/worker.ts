@@ -109,7 +109,7 @@ async function deliver(ctx: Ctx, slots: Slots, delivery: Delivery): Promise<void
 
 /**
  * 410 is permanent; every other failure is retried until `isLastAttempt`. The pause counts from the start of the
- * attempt, of which one that hung was a part already; what the receiver asked for counts from its answer.
+ * attempt, of which one that hung was a part already; a pause that the receiver asked for counts from its answer.
  */
 function outcomeOf(
   { attempts, giveUpAt }: Delivery,

@@ -11,7 +11,7 @@ export const SERVED_PAGES = ['pass', 'authorize', 'pay', 'account', 'landing'] a
 /** One of them. */
 export type ServedPage = (typeof SERVED_PAGES)[number];
 
-/** What has words of its own: the pages, and `mail`, which is mails and text messages. */
+/** The catalogues of words: one for each page, and `mail` for mails and text messages. */
 export const WORD_PAGES = ['mail', ...SERVED_PAGES] as const;
 
 /** One of them. */
@@ -23,9 +23,9 @@ export interface Words {
   languagesOf(page: WordPage): readonly string[];
   /** The language of a page for a person, by what is asked for and the header `Accept-Language`. */
   choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
-  /** The words of a page: the operator's over the vault's; what `de-AT` lacks is German, what both lack English. */
+  /** The words of a page: the operator's over the vault's; `de-AT` falls back to German, and both to English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;
-  /** The ids of a page whose text is English, as neither the language has one nor what it is a variety of. */
+  /** The ids of a page whose text is English, as neither the language nor the one that it is a variety of has them. */
   inEnglish(page: WordPage, language: string, builtIn: BuiltIn): Promise<readonly string[]>;
   /** How much of a page each language has that the operator has a file of. */
   coverage(page: WordPage, builtIn: BuiltIn): Promise<readonly Coverage[]>;
@@ -152,7 +152,7 @@ function readWords(path: string, files: OperatorFiles, name: string): Catalogue 
   return words as Catalogue;
 }
 
-/** What a text message is sent for. In mails the code and the pass stand beside the words. */
+/** The value that a text message is sent for. In mails the code and the pass stand beside the words. */
 const CARRIED: Readonly<Record<string, string>> = {
   'sms.code': 'code',
   'sms.short': 'code',
