@@ -121,12 +121,12 @@ export const METRICS = {
     signer: SIGNERS,
   }),
 
-  vault_payments_total: closed('Payments that went through the bundler, by what became of them.', {
+  vault_payments_total: closed('Payments that went through the bundler, by outcome.', {
     outcome: ['settled', 'spent', 'ended', 'lost', 'dropped'],
   }),
 
   vault_recoveries: gauge('Recoveries of accounts that may still end.', 'status', 'foreign'),
-  vault_recoveries_total: closed('Recoveries of accounts by what became of them.', {
+  vault_recoveries_total: closed('Recoveries of accounts by outcome.', {
     outcome: ['requested', 'queued', 'proposed', 'finished', 'vetoed', 'cancelled', 'lapsed', 'failed'],
   }),
   vault_recoveries_foreign_total: counter("Recoveries that another copy of the guardian's key proposed."),

@@ -40,7 +40,7 @@ export const REQUEST_ERRORS = {
   invalid_request: {
     status: 400,
     cause:
-      'The body of a call to the bundler is not a JSON-RPC request, or is a batch of none or more than 10. At `/token` a field is missing or there twice, or the body is no form.',
+      'The body of a call to the bundler is not a JSON-RPC request, or is a batch of none or more than 10. At `/token` a field is missing or there twice, or the body is not a form.',
     remedy:
       'Send `{ "jsonrpc": "2.0", "id": 1, "method": …, "params": […] }`. Notifications are not taken. At `/token` send a form, each field once.',
   },
@@ -56,7 +56,7 @@ export const REQUEST_ERRORS = {
   },
   token_invalid: {
     status: 401,
-    cause: 'The token is damaged, or nobody whom the vault trusts signed it.',
+    cause: 'The token is damaged, or the vault does not trust its signer.',
     remedy: '`vault token inspect` says what is wrong ([tokens](tokens.md)).',
   },
   token_expired: {
@@ -74,7 +74,7 @@ export const REQUEST_ERRORS = {
     cause:
       'The operator’s secret or token is missing or wrong; `reason` is `expired` or `revoked` of a token that was good. At `/api/client` it is the token of `vault doctor`.',
     remedy:
-      'A token is of `vault operators add`. The secret is in `operator.secret` of `DATA_DIR`, or what `OPERATOR_SECRET` says. After ten wrong ones in a minute the next ones are 429.',
+      'A token is of `vault operators add`. The secret is in `operator.secret` of `DATA_DIR`, or the value of `OPERATOR_SECRET`. After ten wrong ones in a minute the next ones are 429.',
   },
   not_found: {
     status: 404,

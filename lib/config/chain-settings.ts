@@ -55,7 +55,7 @@ export const CHAIN_SETTINGS = {
     },
   ),
   RPC_WITNESS_URL: endpoint(
-    'JSON-RPC endpoint of a second node, best by another provider: what costs money holds where both say the same',
+    'JSON-RPC endpoint of a second node, best by another provider: facts that cost money count where both nodes agree',
     parse.unsetOr(url.httpUrl),
     undefined,
     { example: 'https://rpc.example.org' },

@@ -92,5 +92,5 @@ function bitsOf(set: number): number {
 function misplacedFile(name: string): SettingWarning[] {
   const setting = name.replace(/_FILE$/, '') as SettingName;
   const isRead = Object.hasOwn(SETTINGS, name) || SETTINGS[setting].kind !== 'plain';
-  return isRead ? [] : [{ name, problem: `is not read, as ${setting} is no secret`, remedy: `set ${setting} itself` }];
+  return isRead ? [] : [{ name, problem: `is not read: ${setting} is not a secret`, remedy: `set ${setting} itself` }];
 }

@@ -163,7 +163,7 @@ async function tryHook(outside: Outside, hook: Hook): Promise<readonly CheckResu
   }
   const forged = await postSigned(outside, { ...hook, secrets: [new Uint8Array(32)] }, ping);
   if (forged >= 200 && forged <= 299) {
-    const text = `the server of ${name}_URL takes what ${name}_SECRET did not sign`;
+    const text = `the server of ${name}_URL accepts a ping that ${name}_SECRET did not sign`;
     return [{ state: 'warn', text, remedy: 'verify webhook-signature: without, anyone who reaches it sends as you' }];
   }
   return [{ state: 'ok', text: 'the server takes signed requests, and refuses others; nothing was sent' }];

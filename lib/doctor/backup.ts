@@ -23,7 +23,13 @@ function judgeBackup(state: BackupState | undefined, now: number, isFile: boolea
     ? `the last one was made ${Math.round((now - last.madeAt) / HOUR_MS)} h ago, to ${last.place}, ${(last.bytes / 1e6).toFixed(1)} MB`
     : 'none is known';
   if (!isDue) return [ok('backup', text)];
-  return [warn('backup', text, isFile ? MAKE_ONE : `${MAKE_ONE}. It knows nothing of what the server itself keeps`)];
+  return [
+    warn(
+      'backup',
+      text,
+      isFile ? MAKE_ONE : `${MAKE_ONE}. The vault does not know the backups that the server itself makes`,
+    ),
+  ];
 }
 
 const MAKE_ONE = 'vault backup --every 1h --to PLACE makes one each hour: docs/operating.md, Backup';

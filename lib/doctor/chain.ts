@@ -131,8 +131,8 @@ async function checkChain({ config, rpc, clock }: ExaminedChain): Promise<readon
  */
 async function checkP256(chain: ExaminedChain): Promise<readonly Finding[]> {
   if (await takesBadSignatures(chain)) {
-    const remedy = 'use another chain: with any factory, anybody moves what every account holds';
-    return [fail('accounts', 'what is at 0x100 on this chain takes a wrong P-256 signature', remedy)];
+    const remedy = 'use another chain: on this one anybody can empty every account, with any factory';
+    return [fail('accounts', 'the code at 0x100 on this chain accepts a wrong P-256 signature', remedy)];
   }
   if (await readP256Precompile(chain)) return [];
   const text = 'the chain has no precompile for P-256: each signature of a passkey costs some 250,000 gas more';

@@ -61,7 +61,7 @@ function describeMissing({ chainId }: Config, set: readonly Contract[], missing:
   );
 }
 
-const TO = 'to what is deployed (vault contracts deploy) or to none';
+const TO = 'to a deployed address (vault contracts deploy), or to nothing';
 
 function contractsOf(config: Config): readonly Contract[] {
   return Object.entries(CONTRACTS).flatMap(([name, read]) => {

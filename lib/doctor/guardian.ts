@@ -21,7 +21,11 @@ export async function checkGuardian(
         : ok('guardian', has);
   const mails =
     emailProvider === 'none'
-      ? fail('guardian', 'nobody hears of a recovery: EMAIL_PROVIDER is none', 'set an EMAIL_PROVIDER that sends mail')
+      ? fail(
+          'guardian',
+          'no notice of a recovery is sent: EMAIL_PROVIDER is none',
+          'set an EMAIL_PROVIDER that sends mail',
+        )
       : ok('guardian', 'its recoveries are mailed to those concerned; keep its key, which accounts name');
   return [funds, mails];
 }

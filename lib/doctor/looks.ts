@@ -17,6 +17,6 @@ export function checkLooks(
   const minutes = Math.ceil(due / looksPerMinute);
   const text = `${due} of the accounts with registrations are due to be looked at again on-chain`;
   if (minutes <= LOOKS_BEHIND_MINUTES) return [ok('looks', text)];
-  const late = `${text}, which takes ${minutes} minutes: until then look-ups show what was so before`;
+  const late = `${text}, which takes ${minutes} minutes: until then look-ups show an earlier state`;
   return [warn('looks', late, 'raise LOOKS_PER_MINUTE, or set FOLLOWER=true with an RPC_URL of your own')];
 }

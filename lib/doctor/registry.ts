@@ -30,7 +30,7 @@ export async function checkRegistry(chain: ExaminedChain, registry: string): Pro
 }
 
 function refused(text: string): Finding {
-  const remedy = 'deploy it anew: vault contracts deploy, without REGISTRY_LEGACY_UNTIL';
+  const remedy = 'deploy it again: vault contracts deploy, without REGISTRY_LEGACY_UNTIL';
   return fail('contracts', `DID_REGISTRY_ADDRESS ${text}`, remedy);
 }
 

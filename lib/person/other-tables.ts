@@ -21,7 +21,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   signers: { none: 'accounts of the vault' },
   signing_keys: { none: 'keys of the vault' },
   streams: { none: 'tokens of the operator’s streams' },
-  subject_salt: { none: 'what subjects of apps follow from: nobody’s in particular' },
+  subject_salt: { none: 'the salt of the subjects for apps: nobody’s in particular' },
   tallies: { none: 'numbers of rows' },
   token_revocations: { none: 'tokens of the operator’s streams' },
   watch_failures: { none: 'since when the chain cannot be read' },

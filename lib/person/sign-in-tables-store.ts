@@ -23,7 +23,7 @@ export const SIGN_IN_TABLES = {
     about: 'a mail about a passkey that is new to the account',
     kept: '30 days',
     erasure: 'removed',
-    why: 'nobody hears of it any more',
+    why: 'no notice of it is sent any more',
     where: `(${OF_IDENTIFIERS} OR did IN ${listed('dids')})`,
     key: 'id',
   },

@@ -78,7 +78,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     about: 'a message that another DID claims an address, to the address, another one of its holder or its contact',
     kept: '90 days after that claim has ended',
     erasure: 'removed',
-    why: 'nobody hears of it any more',
+    why: 'no notice of it is sent any more',
     where: `(${OF_IDENTIFIERS} OR challenge_id IN (SELECT id FROM challenges WHERE ${OF_IDENTIFIERS}))`,
     key: 'id',
   },
@@ -189,7 +189,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
     scan: 'text',
   },
   chain_events: {
-    about: 'what the chain says of DID, handle and account',
+    about: 'the state of DID, handle and account on the chain',
     kept: 'for good',
     erasure: 'stays',
     why: PUBLIC,

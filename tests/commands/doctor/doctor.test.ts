@@ -251,7 +251,7 @@ describe('the chain', () => {
     expect(await toldOf(undefined)).toEqual([expect.stringMatching(/^skipped /)]);
     expect(await toldOf({ changed: 1, routine: 7_199 }, { FOLLOWER: 'false' })).toEqual([`ok 7200 ${due}`]);
     expect(await toldOf(many, { FOLLOWER: 'false' })).toEqual([
-      `warn 7201 ${due}, which takes 61 minutes: until then look-ups show what was so before`,
+      `warn 7201 ${due}, which takes 61 minutes: until then look-ups show an earlier state`,
     ]);
     expect(await toldOf(many, { FOLLOWER: 'false', LOOKS_PER_MINUTE: '240' })).toEqual([`ok 7201 ${due}`]);
     expect(await toldOf(many, { FOLLOWER: 'true' })).toEqual([`ok 1 ${due}`]);
@@ -269,7 +269,7 @@ describe('the chain', () => {
     await chain.rpc('anvil_setBalance', [addressOf(key as `0x${string}`), '0xde0b6b3a7640000']);
     expect(await toldOf({ EMAIL_PROVIDER: 'none' })).toEqual([
       expect.stringMatching(/^ok 0x.* has 1 ether$/),
-      'fail nobody hears of a recovery: EMAIL_PROVIDER is none',
+      'fail no notice of a recovery is sent: EMAIL_PROVIDER is none',
     ]);
   });
 
@@ -348,7 +348,7 @@ describe('the chain', () => {
     expect(await toldOf(late, given)).toEqual(['fail DID_REGISTRY_ADDRESS was deployed after it opened']);
   });
 
-  test('with what is at 0x100: nothing, the precompile, or what takes a wrong signature (L10)', async () => {
+  test('with nothing at 0x100, the precompile, or code that accepts a wrong signature (L10)', async () => {
     const { accountFactory: factory } = await deployContracts(chain.rpc);
     const toldOf = async () => {
       const findings = told(await check({ ...ONLY_OURS, HYPERAUTH_FACTORY_ADDRESS: factory }), 'accounts');
@@ -363,7 +363,7 @@ describe('the chain', () => {
       const toldThere = async () => told(await check(vars), 'accounts').filter((text) => /0x100|precompile/.test(text));
       expect(await toldThere()).toEqual([expect.stringMatching(/^warn the chain has no precompile for P-256/)]);
       await without.rpc('anvil_setCode', [precompile, '0x600160005260206000f3']);
-      expect(await toldThere()).toEqual(['fail what is at 0x100 on this chain takes a wrong P-256 signature']);
+      expect(await toldThere()).toEqual(['fail the code at 0x100 on this chain accepts a wrong P-256 signature']);
     } finally {
       await without.stop();
     }

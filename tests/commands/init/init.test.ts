@@ -265,7 +265,7 @@ describe('vault init without a terminal', () => {
     ['no answers at all', [], 'the answers on standard input end here'],
     ['a secret on the command line', ['--yes', '--set', 'SMTP_URL=smtp://x'], '--set SMTP_URL would show it to other'],
     ['a name that no setting has', ['--yes', '--set', 'BASEURL=x'], '--set takes NAME=VALUE'],
-    ['a file of what is no secret', ['--yes', '--set', 'PORT_FILE=x'], '--set takes NAME=VALUE'],
+    ['a file of a setting that is not a secret', ['--yes', '--set', 'PORT_FILE=x'], '--set takes NAME=VALUE'],
     ['a value that cannot be', ['--yes', '--port', 'many'], 'PORT must be a whole number from 0 to 65535 (from: flag'],
     ['a public vault that mails nothing', ['--yes', '--base-url', 'https://a.example'], 'An answer is needed: EMAIL_P'],
     ['a provider without what it needs', ['--yes', '--email-provider', 'resend'], 'needed: RESEND_API_KEY'],

@@ -19,9 +19,9 @@ test.each([
   ]);
 });
 
-test('a file for what is no secret would be ignored', () => {
+test('a file for a setting that is not a secret would be ignored', () => {
   expect(findNearMisses(['PORT_FILE', 'SMTP_URL_FILE', 'RPC_URL_FILE'])).toEqual([
-    { name: 'PORT_FILE', problem: 'is not read, as PORT is no secret', remedy: 'set PORT itself' },
+    { name: 'PORT_FILE', problem: 'is not read: PORT is not a secret', remedy: 'set PORT itself' },
   ]);
 });
 

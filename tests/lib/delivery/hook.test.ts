@@ -215,7 +215,7 @@ describe('the doctor', () => {
   });
 
   test.each([
-    [() => new Response(null, { status: 204 }), 'warn', 'takes what EMAIL_HOOK_SECRET did not sign'],
+    [() => new Response(null, { status: 204 }), 'warn', 'accepts a ping that EMAIL_HOOK_SECRET did not sign'],
     [() => new Response(null, { status: 401 }), 'fail', 'refuses the signature (401)'],
     [() => new Response(null, { status: 500 }), 'fail', 'answers a signed ping with 500'],
   ] as const)('says what is wrong with a receiver', async (answer, state, text) => {
