@@ -13,7 +13,10 @@ export const STREAM_TOKEN_TTL_SECONDS = 300;
 export const STREAM_HEARTBEAT_SECONDS = 25;
 export const STREAM_QUEUE_EVENTS_MAX = 1000;
 
-/** Its completions, which can be set as well: requests of one client in a minute, and what a day and a session hold. */
+/**
+ * Limits of its completions, which can be set as well: requests of one client in a minute, and the most of a day and of
+ * a session.
+ */
 export const RATE_LIMIT_PROXY_PER_IP = 120;
 export const RATE_LIMIT_CODES_PER_NUMBER = 5;
 export const RATE_LIMIT_READS_PER_IP = 300;

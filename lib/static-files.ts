@@ -18,7 +18,7 @@ export interface File {
   gzip(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Reads a file by its path such as `/enclave.wasm`; undefined where there is none. Throws what the assets throw. */
+/** Reads a file by its path such as `/enclave.wasm`; undefined where there is none. Throws as the assets do. */
 export type Files = (path: string) => Promise<File | undefined>;
 
 /**
@@ -34,7 +34,7 @@ export function createFiles(assets: Assets | undefined): Files {
   };
 }
 
-/** The SHA-256 of a file in hex, by its path; undefined where there is no file. Throws what the assets throw. */
+/** The SHA-256 of a file in hex, by its path; undefined where there is no file. Throws as the assets do. */
 export type Sha256Of = (path: string) => Promise<string | undefined>;
 
 /** Asks the assets by `HEAD` first: those that say the digest need not read the file for it. */

@@ -17,7 +17,7 @@ export interface LedTo {
   readonly ledTo: string;
   /** True of the alias by itself; else true of the question's DID only. */
   readonly isNamed: boolean;
-  /** False where the registry did not say: then '' does not mean that there is no alias. */
+  /** False where the registry gave no answer: then '' does not mean that there is no alias. */
   readonly isTold: boolean;
 }
 

@@ -17,7 +17,7 @@ export function indexedDid(aliasHash: string): string {
   return newestAlias('object', aliasHash);
 }
 
-/** `:led_to` is `index` where the statement itself reads the index, else what the node answered. */
+/** `:led_to` is `index` where the statement itself reads the index, else the node's answer. */
 const LED_TO = `CASE :led_to WHEN 'index' THEN ${indexedDid(':alias_hash')} ELSE nullif(:led_to, '') END`;
 
 /** SQL that is 1 if the alias leads to the DID, else 0. Needs `:led_to`, `:alias_hash` and `:did_hash`. */

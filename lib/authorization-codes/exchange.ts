@@ -25,7 +25,7 @@ export interface TokenRequest {
   readonly grant: TokenGrant;
 }
 
-/** A code that was exchanged, and who owns it. */
+/** A code that was exchanged, and the identity of its owner. */
 export interface Exchanged {
   readonly code: IssuedCode;
   readonly identity: ProvenIdentity;

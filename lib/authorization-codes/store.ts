@@ -6,7 +6,7 @@ import { sweepSignIns } from './sign-ins-store.ts';
 
 /** A code to store; digests are hex, times milliseconds. */
 export interface NewAuthorizationCode {
-  /** The digest of what proved the registration: it makes one code that can be exchanged. */
+  /** The digest of the registration's proof: it makes one code that can be exchanged. */
   readonly proof: string;
   readonly code: string;
   readonly app: string;

@@ -1,4 +1,4 @@
-/** One error word: its HTTP status, and what callers and operators read about it. */
+/** One error word: its HTTP status, and its texts for callers and operators. */
 export interface ErrorWord {
   readonly status: number;
   /** The answer's hint, for a word that always has the same cause. */

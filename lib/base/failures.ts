@@ -1,6 +1,6 @@
 import type { ErrorWord } from './error-word.ts';
 
-/** Words for limits that are reached and for what failed: 429 and 5xx. */
+/** Words for limits that are reached and for failures: 429 and 5xx. */
 export const FAILURES = {
   rate_limited: {
     status: 429,

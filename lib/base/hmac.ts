@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 /** Hashes bytes; the next call of any overwrites the 32 bytes that it returns. */
 export type Digest = (bytes: Uint8Array) => Uint8Array;
 
-/** SHA-256 of a short text, at half of what a new hash costs. */
+/** SHA-256 of a short text, at half the cost of a new hash. */
 export const sha256Digest: Digest = createDigest(sha256.create());
 
 /** HMAC-SHA256 of a short text; the state that depends on the key alone is computed once for each key. */

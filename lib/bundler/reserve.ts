@@ -28,7 +28,7 @@ import {
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics'>;
 
-/** The operation to sponsor, its owner, and what its nonce has already. */
+/** The operation to sponsor, its owner, and the reservation that its nonce has already. */
 export interface Standing extends Omit<SponsoredNonce, 'now'> {
   /** The network whose share it uses; null for an account with a final registration, which is counted by itself. */
   readonly network: string | null;

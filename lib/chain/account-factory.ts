@@ -45,9 +45,7 @@ export function readPrediction(
   });
 }
 
-/**
- * A factory of our own code; null when its code is another's, undefined while it has none. Throws 502 `rpc_error`.
- */
+/** A factory of our own code; null when its code is not ours, undefined while it has none. Throws 502 `rpc_error`. */
 export async function readOwnFactory(
   chain: FactoryReader,
   kind: AccountKind,

@@ -1,4 +1,4 @@
-/** What an account of the second kind answers about itself: its keys, its guardian and a pending recovery. */
+/** The answers of an account of the second kind about itself: its keys, its guardian and a pending recovery. */
 import * as Address from 'ox/Address';
 import { fromHex } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';

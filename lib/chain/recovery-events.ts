@@ -14,7 +14,7 @@ export interface RecoveryEvent {
   readonly id: number;
   readonly block: number;
   readonly txHash: string;
-  /** For a proposal: who made it, the key, and when it is ready, in seconds since 1970. */
+  /** For a proposal: its guardian, the key, and when it is ready, in seconds since 1970. */
   readonly proposal?: {
     readonly guardian: string;
     readonly x: string;

@@ -64,7 +64,7 @@ type Chain = ChainReader<'usdcAddress' | 'entryPointAddress'>;
 /** The decimals of USDC, on every chain that the vault knows. */
 export const USDC_DECIMALS = 6;
 
-/** A token of a payment. If `isListed` is false, the symbol is only what the contract calls itself. */
+/** A token of a payment. If `isListed` is false, the symbol is the contract's own claim. */
 export interface PayToken extends ChainToken {
   readonly isListed: boolean;
 }

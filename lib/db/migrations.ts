@@ -50,7 +50,7 @@ export function recordedOf(rows: Iterable<Readonly<Record<string, unknown>>>): R
   return new Map(Array.from(rows, (row) => [Number(row['version']), String(row['name'])]));
 }
 
-/** Why this vault cannot use a database, and what to do. */
+/** Why this vault cannot use a database, and the remedy. */
 export interface Misfit {
   readonly problem: string;
   readonly remedy: string;

@@ -4,7 +4,7 @@ import type { Database, Result } from './database.ts';
 import { isRefused, retryBusy } from './errors.ts';
 import { DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from './pool.ts';
 
-/** The most requests for reads under way, but for slow ones, and the most reads of one. */
+/** The most requests for reads under way, except slow ones, and the most reads of one. */
 export const READ_REQUESTS_MAX = 3;
 export const READ_BATCH_MAX = 64;
 
@@ -28,7 +28,7 @@ export type Read = (build: () => Bound) => Promise<Result>;
  * Sends the reads of a turn to the database as one request: a server's requests cost more than its reads, and on a file
  * a transaction of its own costs half a look-up. The rules:
  *
- * - Reads that come while `READ_REQUESTS_MAX` requests are under way, but for slow ones, go with the next.
+ * - Reads that come while `READ_REQUESTS_MAX` requests are under way, except slow ones, go with the next.
  * - A read goes only into a request that is sent after it was asked for.
  * - If a request is refused for one of its reads, that one goes again alone and the others together. A read that is
  *   refused twice goes alone, so that only its caller fails. After no answer nothing goes again.

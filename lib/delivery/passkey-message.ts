@@ -2,7 +2,7 @@ import { type Letter, type Say, timeText } from './recovery-message.ts';
 
 /** The contents of a mail about a passkey that is new to the reader's account. */
 export interface PasskeyNews {
-  /** What it did: it signed in at the app of the mail, or registered something there. */
+  /** The passkey's action: it signed in at the app of the mail, or registered something there. */
   readonly by: 'signin' | 'registration';
   /** 0x-hex. */
   readonly account: string;

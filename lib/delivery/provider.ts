@@ -20,7 +20,7 @@ export interface DeliveryProvider {
   readonly costs?: true;
   /** It prints the codes: for trying out, and refused on public hosts. */
   readonly prints?: true;
-  /** What to do when its check throws, or does not end. */
+  /** The remedy where its check throws, or does not end. */
   readonly remedy: string;
   /** Creates the sender, given a `DeliveryContext` with its settings. Throws when one is missing. */
   readonly create: (outside: never) => unknown;

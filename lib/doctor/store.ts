@@ -19,7 +19,7 @@ export function selectPace(now: number): Statement {
   };
 }
 
-/** One row: how many accounts are due to be looked at, by what may have changed and by time alone. */
+/** One row: how many accounts are due to be looked at, after a possible change and by time alone. */
 export function selectDueLooks(now: number): Statement {
   return {
     sql: `SELECT (SELECT count(*) FROM key_accounts WHERE due_at <= :now) AS changed,

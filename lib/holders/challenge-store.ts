@@ -17,7 +17,7 @@ const REFUSED_MS = DAY_MS;
 const REFUSED_MAX_MS = 30 * DAY_MS;
 /** How long the operator's undo keeps a DID from an address. */
 const BARRED_MS = 30 * DAY_MS;
-/** How many challenges others may take the place of, and in what time. */
+/** How many challenges others may replace, and in which time. */
 const REPLACED_MAX = 3;
 const REPLACED_WINDOW_MS = 30 * DAY_MS;
 const REPLACED_PAUSE_MS = DAY_MS;

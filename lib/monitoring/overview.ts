@@ -62,7 +62,7 @@ export interface Overview {
   readonly backup: BackupView | null;
   /** How far this process's clock is ahead of the other processes', negative if behind; 0 unless it is off. */
   readonly clock: { readonly off_ms: number };
-  /** Null without a relay. `trouble`: what blocks it, or null; `balance` in ether. */
+  /** Null without a relay. `trouble`: the condition that blocks it, or null; `balance` in ether. */
   readonly relay: { readonly trouble: string | null; readonly balance: number | null; readonly open: Outcomes } | null;
   /** Null if no follower has run; `lag` in blocks. */
   readonly follower: { readonly block: number; readonly lag: number; readonly silent_ms: number } | null;

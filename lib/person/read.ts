@@ -19,7 +19,7 @@ export const PERSONAL_TABLES: readonly string[] = Object.keys(TABLES).filter(
   (name) => !('none' in (TABLES[name] ?? {})),
 );
 
-/** Rows of one table, whole but for secrets. */
+/** Rows of one table, whole except for secrets. */
 export interface RowsOfPerson extends Pick<PersonalTable, 'about' | 'kept' | 'erasure' | 'why'> {
   readonly table: string;
   readonly rows: readonly Readonly<Record<string, string | number | null>>[];

@@ -51,7 +51,7 @@ export function selectForgettingEnd(kind: Forgotten, after: Value, rows: number)
   };
 }
 
-/** Forgets what a step has from before a time; without `last` up to the end. */
+/** Forgets the rows of a step from before a time; without `last` up to the end. */
 export function forgetStep(kind: Forgotten, before: number, after: Value, last: Value | undefined): Statement {
   const { key, change, where } = FORGETTINGS[kind];
   return {

@@ -167,7 +167,7 @@ async function waitUntilProposed(
     await followDue(ctx);
   };
   for (;;) {
-    // A turn that waits for a slow node must not hide what another process did.
+    // A turn that waits for a slow node must not hide the progress of another process.
     await Promise.race([look(), sleep(clock, RECOVERY_WAIT_POLL_MS)]);
     const [row] = await db.read(selectRecovery(id));
     if (!row) throw new Error('a recovery is missing');

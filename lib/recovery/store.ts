@@ -131,7 +131,7 @@ export function selectList(query: { readonly account?: string; readonly isOpen?:
   };
 }
 
-/** The recoveries that may still end, counted by status and by who proposed them. */
+/** The recoveries that may still end, counted by status and `is_foreign`. */
 export function selectOpenCounts(chainId: number): Statement {
   return {
     sql: `SELECT status, is_foreign, count(*) AS recoveries FROM recoveries

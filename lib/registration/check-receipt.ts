@@ -78,7 +78,7 @@ export async function checkStored(
   const { status, minedBlock, minedHash } = one;
   if (check.outcome !== 'unseen' || status !== 'confirmed' || minedBlock === null || minedHash === null) return check;
   const block = await agreed(ctx, 'registration', (chain) => readBlock(chain, minedBlock));
-  // A re-org has another block there. Taking back what was final, for a node that lags, would give addresses away.
+  // A re-org has another block there. Undoing a final registration because a node lags would give addresses away.
   if (!block && one.isFinal) throw rpcError(`the node does not have block ${minedBlock}, which was final`);
   if (block?.hash !== minedHash) return check;
   // The proof names the same account as the event.

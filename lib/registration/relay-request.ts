@@ -181,7 +181,7 @@ async function waitUntilMined(
   const { clock, db, relay } = ctx;
   const deadline = clock.monotonic() + RELAY_WAIT_MS;
   for (let turns = relay.runNow(); ; turns = relay.runIfDue()) {
-    // A turn that waits for a slow node must not hide what another process did.
+    // A turn that waits for a slow node must not hide the progress of another process.
     await Promise.race([turns, sleep(clock, RELAY_POLL_MS)]);
     const found = await readRelay(ctx.db, id);
     const outcome = outcomeOf(ctx, found);

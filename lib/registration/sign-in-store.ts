@@ -62,7 +62,7 @@ export interface HeldBy {
 }
 
 /**
- * The identifiers that a DID holds, but for erased ones: addresses that are attested and that a key of its controller
+ * The identifiers that a DID holds, without erased ones: addresses that are attested and that a key of its controller
  * signed for, handles whose alias led there at the last look.
  */
 export function selectHeldIdentifiers({ did, credentialId }: HeldBy): Statement {

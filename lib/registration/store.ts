@@ -51,7 +51,7 @@ export interface Registration extends RegistrationClaim {
   /** Whether it waits for its address, whose holder has a passkey. */
   readonly isWaiting: boolean;
   readonly registeredAt: number;
-  /** Since when looks have missed its transaction, but for the time without looks. */
+  /** Since when looks have missed its transaction, not counting the time without looks. */
   readonly unseenSince: number;
   /** When the last look missed it; null if none has since it was seen. */
   readonly unseenAt: number | null;
@@ -128,7 +128,7 @@ export function selectRegistrationsBy(key: RegistrationKey, value: string, limit
   };
 }
 
-/** Up to `limit` registrations of any status behind an id, by id, but for the erased: for the operator's export. */
+/** Up to `limit` registrations of any status behind an id, by id, without the erased: for the operator's export. */
 export function selectRegistrationsAfter(id: number, limit: number): Statement {
   return {
     sql: `SELECT * FROM registrations WHERE id > :id AND NOT ${IS_ERASED} ORDER BY id LIMIT :limit`,

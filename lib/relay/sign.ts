@@ -91,7 +91,7 @@ interface Made {
   readonly attempt: RelayAttempt;
 }
 
-/** Stores nonces and bytes in one write, and only then sends what was stored. Returns how many were sent. */
+/** Stores nonces and bytes in one write, and only then sends them. Returns how many were sent. */
 async function storeAndSend(relayer: Relayer, head: number, made: readonly Made[]): Promise<number> {
   if (made.length === 0) return 0;
   const writes = made.map(({ relay, nonce, attempt }) => signRelay(relay, relayer.signer, nonce, attempt, head));

@@ -15,7 +15,7 @@ export const CONSOLE_COMMAND = '/vault/console';
 /** The UCAN command of a token that opens the event stream. */
 export const CONSOLE_READ_COMMAND = `${CONSOLE_COMMAND}/events/read`;
 
-/** What a stream may show: events of an app or of `ALL_APPS`, of all channels or those of a comma-separated list. */
+/** The scope of a stream: events of an app or of `ALL_APPS`, of all channels or those of a comma-separated list. */
 export interface ConsoleScope {
   readonly app: string;
   readonly channel?: string | undefined;

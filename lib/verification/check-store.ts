@@ -9,7 +9,7 @@ import { type EventRows, emitEvents } from '../events/emit.ts';
  */
 export type CheckRole = 'holder' | 'asker' | 'stranger';
 
-/** A code with what its checks need; times are milliseconds. */
+/** A code with the values that its checks need; times are milliseconds. */
 export interface StoredCode {
   readonly seq: number;
   readonly id: string;
@@ -131,8 +131,8 @@ export function spendAttempt({ identifier, seq, ip, now, attemptsMax }: CodeChec
 }
 
 /**
- * A provider that keeps the code repeats the same one to all who ask, and gives it five checks. The first two
- * askers keep `KEPT_CHECKS` each, whoever asks later; all others, and these two beyond theirs, share the rest.
+ * A provider that keeps the code repeats the same one to all who ask, and gives it five checks. The first two askers
+ * keep `KEPT_CHECKS` each, regardless of later ones; all others, and these two beyond theirs, share the rest.
  */
 const KEPT_CHECKS = 2;
 const SHARED_CHECKS = 1;

@@ -3,7 +3,7 @@ import type { Random } from '../base/random.ts';
 
 /** The pause after the first attempt; later ones grow to `WEBHOOK_RETRY_MAX_MS`. */
 export const WEBHOOK_RETRY_MIN_MS = 5_000;
-/** The longest pause between two attempts, but for the random part. */
+/** The longest pause between two attempts, without the random part. */
 export const WEBHOOK_RETRY_MAX_MS = 2 * HOUR_MS;
 /** The factor between two pauses. */
 export const RETRY_GROWTH = 3;

@@ -21,7 +21,7 @@ export type WordPage = (typeof WORD_PAGES)[number];
 export interface Words {
   /** The languages that a page has; the default comes first. */
   languagesOf(page: WordPage): readonly string[];
-  /** The language of a page for a person, by what is asked for and the header `Accept-Language`. */
+  /** The language of a page for a person, by the wanted one and the header `Accept-Language`. */
   choose(page: WordPage, wanted: string | undefined, accept: string | null): string;
   /** The words of a page: the operator's over the vault's; `de-AT` falls back to German, and both to English. */
   of(page: WordPage, language: string, builtIn: BuiltIn): Promise<Catalogue>;

@@ -1,4 +1,4 @@
-/** What processes share: locks, counts, repeated requests and marks of keys. */
+/** State that processes share: locks, counts, repeated requests and marks of keys. */
 export const SERVICE_TABLES: readonly string[] = [
   // Counting all rows at each request would read whole tables: triggers keep the numbers. `known_time` is the time of
   // the last clean-up.
@@ -26,8 +26,8 @@ export const SERVICE_TABLES: readonly string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX idempotency_by_expiry ON idempotency (expires_at)`,
-  // The time of each process: what lapses by a clock that is a day ahead is lost.
-  // `counts` is JSON: what grew in the `span_ms` before `at`, without what did not.
+  // `at` is by the process's own clock: a row that lapses by a clock a day ahead is lost. `counts` is JSON of the
+  // counters that grew in the `span_ms` before `at`.
   `CREATE TABLE minutes (
     id INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
