@@ -64,5 +64,5 @@ export const ATTESTATION_KEYS_MAX = 4;
 export const RELAY_LOW_BALANCE_TIMES_MIN = 5;
 /** Buckets of one limit, and registrations, that the operator is shown. */
 export const LIMITS_SHOWN_MAX = 100;
-/** Rows in one answer of a list that goes on. */
+/** Rows in one answer of a list that continues. */
 export const PAGE_ROWS_MAX = 200;

@@ -24,7 +24,7 @@ export const INVITE_DAYS = 7;
 /** Invites in one list. */
 export const INVITE_LIST_MAX = 100;
 
-/** How an invite stands. */
+/** The statuses of an invite. */
 export const INVITE_STATUSES = ['live', 'used', 'expired', 'revoked'] as const;
 
 /** An invite as the operator sees it: without its token, its identifier masked. */

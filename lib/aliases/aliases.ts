@@ -41,7 +41,7 @@ export interface AliasOptions {
 
 /** Where aliases lead now on the chain. */
 export interface Aliases {
-  /** Throws 502 `rpc_error` when neither index nor node can tell. */
+  /** Throws 502 `rpc_error` when neither index nor node can answer. */
   find(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;
   /** As `find`, but waits `ALIAS_PATIENCE_MS` at most; an alias that is still unknown then counts as none. */
   findSoon(question: AliasQuestion, options?: AliasOptions): Promise<AliasAnswer>;

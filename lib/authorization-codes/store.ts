@@ -157,7 +157,10 @@ function pickedOf(row: Row): IssuedCode['picked'] {
   return isObject<Record<string, string | null>>(picked) ? picked : {};
 }
 
-/** Removes codes that neither a proof nor an exchange is compared with any more, and sign-ins of so many days ago. */
+/**
+ * Removes codes that neither a proof nor an exchange is compared with any more, and sign-ins that are older than so
+ * many days.
+ */
 export function sweepAuthorizationCodes(now: number, keepSignInsDays: number): readonly Statement[] {
   const codes = {
     sql: `DELETE FROM authorization_codes WHERE proof IN

@@ -46,7 +46,7 @@ export interface Metrics<C extends MetricCatalogue = typeof METRICS> {
   counter<N extends NameOf<C, 'counter'>>(name: N): Counter<LabelsOf<C, N>>;
   gauge<N extends NameOf<C, 'gauge'>>(name: N): Gauge<LabelsOf<C, N>>;
   histogram<N extends NameOf<C, 'histogram'>>(name: N): Histogram<LabelsOf<C, N>>;
-  /** How parts outside last answered, which no number tells. */
+  /** The last answers of parts outside, which no number shows. */
   readonly calls: LastCalls;
   /** Adds families that are read at each scrape. */
   include(source: () => readonly Family[]): void;

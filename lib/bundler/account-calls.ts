@@ -25,7 +25,7 @@ export function readAccountCalls(sender: string, callData: string): readonly Acc
       const args = argumentsIn(data);
       const batch = args.bytes(1);
       if ((args.word(0) ?? 0n) >> 176n !== SINGLE_BATCH || batch === undefined) return undefined;
-      // No address stands for the account itself.
+      // No address means the account itself.
       return addressed(callsIn(`${EXECUTE_BATCH}${batch.slice(2)}`))?.map((call) =>
         call.to === NOBODY ? { ...call, to: account } : call,
       );

@@ -47,7 +47,7 @@ async function look(ctx: WatchContext, one: OpenSponsorship, ends: ChainEnds): P
       await db.write(settleSponsorship(one, inGwei(await readCost(ctx, one, operation))));
       return;
     }
-    // A search that found nothing goes on where it stopped, once it is through from where it began.
+    // A search that found nothing continues where it stopped; once it is through, it begins again.
     await putOff(spent && next >= ends.head.number - FRESH_BLOCKS ? since : next);
   } catch (failure) {
     if (failure instanceof VaultError) await putOff(since);

@@ -23,7 +23,7 @@ export interface Reservation extends SponsoredNonce {
   readonly network: string | null;
 }
 
-/** A reservation that is there already. */
+/** A stored reservation. */
 export interface Reserved {
   readonly gwei: number;
   readonly maxFee: bigint;
@@ -210,7 +210,7 @@ function openArgs({ sender, nonce, sponsoredAt }: OpenSponsorship): Record<strin
   return { sender, nonce, sponsored_at: sponsoredAt };
 }
 
-/** Puts off the next look; `nextBlock` is where it goes on. */
+/** Puts off the next look; `nextBlock` is where it continues. */
 export function putOffLook(one: OpenSponsorship, nextBlock: number | null, nextLookAt: number): Statement {
   return {
     sql: `UPDATE sponsorships SET next_block = :next_block, next_look_at = :next_look_at WHERE ${IS_OPEN}`,

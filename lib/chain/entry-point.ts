@@ -74,7 +74,7 @@ export async function readMinedOperation(
   return { ...found, txHash: txHash.toLowerCase(), block, blockHash };
 }
 
-/** Where events were looked for: the transactions that they name, and the block where the next search goes on. */
+/** Where events were looked for: the transactions that they name, and the block where the next search continues. */
 export interface Search {
   readonly txHashes: readonly string[];
   readonly next: number;

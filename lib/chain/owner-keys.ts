@@ -1,4 +1,4 @@
-/** The keys that an account shows of itself, by `getKeys` of the second kind and `getOwner` of the first. */
+/** The keys of an account by its own answer: `getKeys` of the second kind and `getOwner` of the first. */
 import { findAnswer, GET_OWNER, uint256Word, wordsOf, ZERO_WORD } from './contract-call.ts';
 import type { ChainReader } from './rpc.ts';
 

@@ -2,7 +2,7 @@ import * as parse from './parsers.ts';
 import { derived, plain, type Vars } from './setting.ts';
 import * as url from './url-parsers.ts';
 
-/** Where the vault listens, and whom it believes. */
+/** Settings for the address that the vault listens on, and for the proxies that it trusts. */
 export const LISTENING = {
   HOST: plain('address to listen on', url.host, '127.0.0.1'),
   PORT: plain('port to listen on; 0 picks a free one and prints it', parse.integer(0, 65_535), '8787'),

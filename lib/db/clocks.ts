@@ -39,7 +39,7 @@ export function noteTime(now: number): Statement {
   };
 }
 
-/** Which clock is wrong: this process's, the database's, or one of the two that no block tells apart. */
+/** Which clock is wrong: this process's, the database's, or one of the two that no block distinguishes. */
 export type WrongClock = 'process' | 'database' | 'unknown';
 
 /**
@@ -144,7 +144,9 @@ interface Evidence {
   readonly waitedMs: number;
 }
 
-/** `database`: the operator's command, or a process that goes on, has noted the time. Undefined while unconfirmed. */
+/**
+ * `database`: the operator's command, or a process that kept running, has noted the time. Undefined while unconfirmed.
+ */
 function confirmedBy({ now, known, blockAheadMs, waitedMs }: Evidence): 'database' | 'block' | 'waiting' | undefined {
   if (known !== null && Math.abs(known - now) <= BLOCK_APART_MS) return 'database';
   if (blockAheadMs !== undefined) return Math.abs(blockAheadMs) <= BLOCK_APART_MS ? 'block' : undefined;

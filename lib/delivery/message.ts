@@ -23,7 +23,7 @@ export interface CodeNotice {
    * A notice without a code or link: another DID has taken the address or number over, or the operator sends a test.
    */
   readonly notice?: 'taken_over' | 'test' | undefined;
-  /** A recovery of an account: the message says how it stands. */
+  /** The state of a recovery of an account. */
   readonly recovery?: RecoveryNews | undefined;
   /** Another DID claims an address of the reader's. */
   readonly challenge?: ChallengeNews | undefined;

@@ -96,9 +96,9 @@ export interface CodeMail {
   readonly purpose?: Purpose | undefined;
   /** Another DID has taken the address or the number over, or it is the operator's test. */
   readonly notice?: 'taken_over' | 'test';
-  /** How a recovery of an account stands. */
+  /** The state of a recovery of an account. */
   readonly recovery?: RecoveryNews;
-  /** How the claim of another DID to an address of the reader's stands. */
+  /** The state of another DID's claim to an address of the reader's. */
   readonly challenge?: ChallengeNews;
   /** A passkey that is new to the reader's account was used. */
   readonly passkey?: PasskeyNews;

@@ -62,7 +62,7 @@ export function smsOf(
     ]);
   const [long, brief] = FORMS[purpose];
   const [full, short] = [plain(long, { code, lifetime }), plain(brief, { code })];
-  // Letters of the brand that need UCS-2 leave no room: then the host stands for it.
+  // Letters of the brand that need UCS-2 leave no room: then the host replaces it.
   const byHost = plain(long, { code, lifetime, brand: host });
   const bound = (form: string) => (boundLine === undefined ? [] : [`${form}\n\n${boundLine}`]);
   return fitting([...bound(full), full, ...bound(short), ...bound(byHost), short, code]);

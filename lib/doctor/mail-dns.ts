@@ -30,7 +30,7 @@ export function mailDnsChecks({ config, host }: Examined): readonly DoctorCheck[
 
 const SENT = ['smtp', 'resend', 'hook'];
 
-/** RFC 2606, RFC 6761 and RFC 6762: no receiver is there. */
+/** Names without any receiver (RFC 2606, RFC 6761, RFC 6762). */
 const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|internal|example\.(?:com|net|org))$/;
 
 /** The host that SPF would list; the server on this machine has no name there. */

@@ -29,7 +29,7 @@ export function parseRecipient(text: string): Identifier {
   return identifier;
 }
 
-/** `sendTest`, counted and told as an event: from the console. Throws 429 `rate_limited`. */
+/** `sendTest` from the console: it is counted, and emits an event. Throws 429 `rate_limited`. */
 export async function sendCountedTest(
   ctx: TestSender & Pick<Platform, 'db' | 'metrics'>,
   to: Identifier,

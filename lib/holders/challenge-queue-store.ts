@@ -23,10 +23,10 @@ import {
 
 // The challenges of addresses, from their beginning to their end (docs/decisions/0043).
 
-/** The challenges that are due: first to be judged, then to be told of, then to move. */
+/** The challenges that are due: first to be judged, then for their first notices, then to move. */
 export const CHALLENGES = dueQueue({ table: 'challenges', at: 'due_at', longest: 31 * DAY_MS });
 
-/** For so long no vault did background work: a holder could not have kept an address then, and no wait goes on. */
+/** A time without any vault's background work: a holder could not have kept an address then, so no wait continues. */
 const AWAY_MS = 6 * HOUR_MS;
 const WAS_AWAY = `coalesce(:now - ${KNOWN_TIME} >= ${AWAY_MS}, 0)`;
 
@@ -105,7 +105,7 @@ export function openChallenge({ identifier, did }: Challenger, now: number): rea
   ];
 }
 
-/** A challenge that stands, with the address's holder and the newest claim that waits; null where there is none. */
+/** A standing challenge, with the address's holder and the newest claim that waits; null where there is none. */
 export function selectChallenge(id: number): Statement {
   return {
     sql: `SELECT challenges.*, ${FIRST_NOTICES}, ${HOLDER}, ${isSlow('holder')} AS is_slow,

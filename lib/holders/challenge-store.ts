@@ -39,7 +39,7 @@ export const isChallengerOf = (one: string, holder: string) => `(${one}.identifi
 export const HOLDER = `holder.id AS holder_id, holder.did AS holder_did, holder.controller AS holder_controller,
   holder.controller_key AS holder_key, holder.proof_key AS holder_proof_key`;
 
-/** SQL: a challenge of `:identifier` that stands. */
+/** SQL: a standing challenge of `:identifier`. */
 export const STANDING = `identifier = :identifier AND ended_at IS NULL`;
 const COUNTED = (by: ChallengeEnd, since: string) =>
   `FROM challenges WHERE identifier = :identifier AND ended_at > ${since} AND ended_by = '${by}'`;

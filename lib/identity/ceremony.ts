@@ -94,7 +94,7 @@ export interface RelyingParty {
 
 /**
  * The first of `RP_IDS` that a browser accepts on the vault's own host. A vault that moved, whose origin is one of
- * `RELATED_ORIGINS`, goes on with the first of them; any other has its host.
+ * `RELATED_ORIGINS`, keeps the first of them; any other uses its host.
  */
 export function rpIdOf({ baseUrl, rpIds, relatedOrigins }: RelyingParty): string {
   const { hostname, origin } = new URL(baseUrl);

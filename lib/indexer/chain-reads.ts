@@ -22,7 +22,7 @@ export interface Chain extends ChainReader<'didRegistryAddress' | Factories> {
 
 const NOT_FOUND = { found: false } as const;
 
-/** The DID of an alias; undefined where the registry does not tell. Throws 502 `rpc_error`, as do all here. */
+/** The DID of an alias; undefined where the registry does not answer. Throws 502 `rpc_error`, as do all here. */
 export async function findAliasOnChain(chain: Chain, aliasHash: string) {
   const at = registryOf(chain);
   if (!at) return undefined;
@@ -33,7 +33,7 @@ export async function findAliasOnChain(chain: Chain, aliasHash: string) {
   return entry === undefined ? undefined : aliasAnswer(aliasHash, didHash, entry);
 }
 
-/** A registered DID, by its hash; undefined where the registry does not tell. */
+/** A registered DID, by its hash; undefined where the registry does not answer. */
 export async function findDidOnChain(chain: Chain, didHash: string) {
   const at = registryOf(chain);
   const entry = at && (await readDidEntry(at, didHash));

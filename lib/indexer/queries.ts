@@ -118,7 +118,7 @@ export async function readFollower({
 interface Sources<T> {
   /** The events that were read. */
   readonly read: () => Promise<T>;
-  /** The contracts, where they can tell. */
+  /** The contracts, where they can answer. */
   readonly onChain?: () => Promise<T | undefined>;
 }
 

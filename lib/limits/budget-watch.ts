@@ -10,7 +10,7 @@ export const BUDGET_LEVELS_PERCENT = [50, 80, 100] as const;
 
 type Ctx = Pick<Platform, 'config' | 'clock' | 'db' | 'metrics' | 'log'> & { readonly notices: Notices };
 
-/** A background task: measures the use of the daily budgets, and tells when much of one is used. */
+/** A background task: measures the use of the daily budgets, and reports when much of one is used. */
 export function createBudgetWatch(): (ctx: Ctx) => Promise<false> {
   let dueAt = 0;
   return async (ctx) => {

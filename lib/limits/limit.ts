@@ -54,7 +54,7 @@ export type PartOfSetting =
   | { readonly of: NumberSetting; readonly times: number }
   | { readonly of: NumberSetting | number | GweiOfSetting; readonly share: true; readonly atLeast?: WeiSetting };
 
-/** A network may take at least so many of a limit of the whole vault; of gwei so many times `atLeast`. */
+/** A network's least share of a whole vault's limit; of gwei that many times `atLeast`. */
 export const SHARE_MIN = 3;
 
 /** The gwei of a setting in wei, rounded down. */

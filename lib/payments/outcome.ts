@@ -37,7 +37,7 @@ export interface OutcomeQuery extends AccountNonce {
   readonly hint: string | undefined;
 }
 
-/** An operation that spent a nonce. `moved` is null where that cannot be told. */
+/** An operation that spent a nonce. `moved` is null where that cannot be known. */
 export interface FoundOperation extends Pick<MinedOperation, 'userOpHash' | 'txHash' | 'block' | 'success'> {
   readonly moved: boolean | null;
   readonly final: boolean;
@@ -52,7 +52,7 @@ export interface PaymentOutcome {
   readonly final: TimedBlock | null;
   readonly spent: boolean;
   readonly spentFinal: boolean;
-  /** Where the next look goes on. */
+  /** Where the next look continues. */
   readonly next: number;
   readonly operation: FoundOperation | null;
 }

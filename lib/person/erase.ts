@@ -70,7 +70,7 @@ export async function erasePerson(ctx: Ctx, identifier: string): Promise<Erasure
   return eraseFound(ctx, await findPerson(ctx, identifier));
 }
 
-/** Erases whom a list of identifiers names. */
+/** Erases the persons whose identifiers are on a list. */
 export async function eraseFound(ctx: Ctx, person: Person): Promise<ErasureReport> {
   const { db, clock } = ctx;
   const args = argsOf(ctx, person);

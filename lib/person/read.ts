@@ -80,7 +80,7 @@ function textOf(value: string | number): string {
 
 const MILLISECONDS_MIN = 1e12;
 
-/** Where a reading goes on: behind a key of a table that is searched, or a number of rows of another. */
+/** Where a reading continues: behind a key of a table that is searched, or a number of rows of another. */
 interface Place {
   readonly table: string;
   readonly position: string;

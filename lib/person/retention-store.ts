@@ -1,7 +1,7 @@
 // Deletes old data as the settings say. Each statement reads a step of its table, by the primary key.
 import type { Statement, Value } from '../db/database.ts';
 
-/** A kind of rows that are forgotten: of which table, and by which of its columns a step goes on. */
+/** A kind of rows that are forgotten: their table, and the column by which a step continues. */
 interface Forgetting {
   readonly table: string;
   readonly key: string;

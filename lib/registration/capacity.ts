@@ -14,7 +14,7 @@ export interface FullLimit {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The limit that would refuse the next person whom this client asks to have registered; undefined while none does. */
+/** The limit that would refuse the next person whom this client registers; undefined while none does. */
 export async function findFullLimit(
   { config, clock, db }: Pick<Platform, 'config' | 'clock' | 'db'>,
   ip: string,

@@ -7,7 +7,7 @@ import type { Identifier } from '../identity/identifier.ts';
 /** 0x-hex. */
 type Hex = `0x${string}`;
 
-/** The hash that stands for none. */
+/** The hash for "none". */
 export const NO_HASH: Hex = `0x${ZERO_WORD}`;
 
 /** The registration that a passkey consents to; hashes and addresses are 0x-hex. */

@@ -9,7 +9,7 @@ export const NOTICE_TRIES_MAX = 6;
 /** The pause after the first try of a notice; each further one is four times as long. */
 export const NOTICE_RETRY_MS = MINUTE_MS;
 
-/** The takeovers of which the former holder is to be told. */
+/** The takeovers of which the former holder is to be notified. */
 export const TAKEOVER_NOTICES = dueQueue({
   table: 'registrations',
   at: 'notice_at',

@@ -1,4 +1,4 @@
-// Operators with names: each has a UCAN for the console, which is good while its row stands.
+// Operators with names: each has a UCAN for the console, which is good while its row exists.
 import { DAY_MS, isoTime } from '../base/clock.ts';
 import { badRequest, VaultError } from '../base/error.ts';
 import type { Condition, Statement } from '../db/database.ts';
@@ -23,7 +23,7 @@ import {
 
 export { OPERATOR_ROLES, type OperatorRole } from './operator-store.ts';
 
-/** The UCAN command of an operator's token. A row has to stand for it: no delegation makes another one good. */
+/** The UCAN command of an operator's token. The token needs a row: no delegation makes another one good. */
 const OPERATE_COMMAND = '/vault/operate';
 
 /** How long an operator's token is good, unless they say otherwise, and the longest. */

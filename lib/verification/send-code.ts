@@ -215,7 +215,7 @@ async function deliver(
   } catch (error) {
     count('refused');
     const event = eventOf('code.undelivered', { app, at: ctx.clock.now() }, shownOf(identifier));
-    // A send that is given back would tell that there was somebody to reach.
+    // A refund would reveal that there was somebody to reach.
     const isUnsent = mayReach === undefined && reachedNobody(error);
     const changes = isUnsent ? [...budgets.refund(codes.isSent(row)), codes.giveBack(row)] : [codes.markRefused(seq)];
     const written = ctx.db.write(...changes, emitEvent(event, { ifChanged: true })).catch(() => undefined);

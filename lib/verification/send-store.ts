@@ -136,7 +136,7 @@ export function markRefused(seq: number): Statement {
   return { sql: `UPDATE codes SET delivery = 'refused' WHERE seq = :seq`, args: { seq } };
 }
 
-/** Records that the message was kept back: a vault that is not open does not know whom it would have gone to. */
+/** Records that the message was kept back: a vault that is not open does not know its recipient. */
 export function markWithheld(seq: number): Statement {
   return { sql: `UPDATE codes SET delivery = 'withheld' WHERE seq = :seq`, args: { seq } };
 }

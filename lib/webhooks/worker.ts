@@ -20,7 +20,7 @@ import {
   type WebhookState,
 } from './store.ts';
 
-/** How long a turn goes on, and waits for attempts under way, before the next looks for new events. */
+/** How long a turn lasts, including the wait for attempts under way, before the next looks for new events. */
 const WEBHOOK_TURN_MS = 1_000;
 /** The most open deliveries; further events stay in their table until there is room. */
 const WEBHOOK_QUEUE_MAX = 10_000;

@@ -1,4 +1,4 @@
-/** The vault as guardian: recoveries, whom it writes to about them, and the mails. */
+/** The vault as guardian: recoveries, the recipients of their mails, and the mails. */
 export const RECOVERY_TABLES: readonly string[] = [
   `CREATE TABLE recoveries (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

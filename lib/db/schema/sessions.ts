@@ -37,7 +37,7 @@ export const SESSIONS_TABLES: readonly string[] = [
   ) STRICT, WITHOUT ROWID`,
   // Open streams look for new revocations twice a second.
   `CREATE INDEX token_revocations_by_time ON token_revocations (revoked_at)`,
-  // Operators, who call the console by a token: a token is good while its row stands. `id` is its CID.
+  // Operators, who call the console by a token, which is good while its row exists. `id` is its CID.
   `CREATE TABLE operators (
     name TEXT PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
