@@ -170,7 +170,7 @@ export function selectErasures(digests: readonly string[]): Statement {
   };
 }
 
-/** Tables with identifiers in clear, and those by which a step goes on. */
+/** Tables with identifiers in clear, in which a repeated erasure searches. */
 export const IDENTIFYING_TABLES: readonly string[] = [
   'codes',
   'pass_grants',
