@@ -28,7 +28,7 @@ export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, lan
   };
 }
 
-/** The same, with what is OpenID's alone (OpenID Connect Discovery 1.0 section 3). */
+/** The same, with the members of OpenID Connect alone (OpenID Connect Discovery 1.0 section 3). */
 export function discoveryDocument(config: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
   return {
     ...serverMetadata(config, languages),
