@@ -180,9 +180,7 @@ function createSweep(): Task {
   };
 }
 
-/**
- * The minute's upkeep: notices, rows that a wrong clock has put off, counters, and rows that no rule reads any more.
- */
+/** The minute's upkeep: notices, rows that a wrong clock put off, counters, and rows that no rule reads any more. */
 async function sweep(ctx: Context, keys: KeyRecord | undefined): Promise<boolean> {
   const { db, clock, clocks, metrics } = ctx;
   const now = clock.now();
