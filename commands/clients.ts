@@ -100,17 +100,19 @@ function weaknessesOf({ id, needsPkce, redirectUris, secrets }: Client): readonl
 }
 
 function viewOf(client: Client) {
-  const { id, redirectUris, secrets, needsPkce, sector } = client;
+  const { id, redirectUris, secrets, needsPkce, sector, resources } = client;
   const pkce = needsPkce ? 'required' : 'optional';
-  return { client_id: id, redirect_uris: redirectUris, secrets: secrets.length, pkce, sector };
+  const urls = resources.map(({ url }) => url);
+  return { client_id: id, redirect_uris: redirectUris, secrets: secrets.length, pkce, sector, resources: urls };
 }
 
 function lineOf(client: Client): string {
-  const { id, redirectUris, secrets, needsPkce, sector } = client;
+  const { id, redirectUris, secrets, needsPkce, sector, resources } = client;
   const shown = isConfidential(client) ? (secrets.length === 1 ? '1 secret' : '2 secrets') : 'public';
   const pkce = `PKCE ${needsPkce ? 'required' : 'optional'}`;
   const shared = sector === id ? [] : [`sector ${sector}`];
-  return [id, shown, pkce, ...shared, redirectUris.join(' ')].join('  ');
+  const servers = resources.length === 0 ? [] : [`tokens for ${resources.map(({ url }) => url).join(' ')}`];
+  return [id, shown, pkce, ...shared, redirectUris.join(' '), ...servers].filter(Boolean).join('  ');
 }
 
 function countOf(n: number): string {

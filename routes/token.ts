@@ -30,6 +30,7 @@ export const tokenEndpointRoutes = [
       'invalid_client',
       'unsupported_grant_type',
       'invalid_grant',
+      'invalid_target',
       'origin_not_allowed',
       'rate_limited',
       'rpc_error',
@@ -45,6 +46,7 @@ export const tokenEndpointRoutes = [
       code: required(textField('code')),
       redirect_uri: required(textField('redirect_uri')),
       code_verifier: optional(textField('code_verifier')),
+      resource: optional(textField('resource')),
       client_id: optional(textField('client_id')),
       client_secret: optional(textField('client_secret')),
     },
@@ -67,7 +69,13 @@ export const tokenEndpointRoutes = [
   },
 ] as const satisfies readonly Route[];
 
-const COUNTED: readonly string[] = ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_grant'];
+const COUNTED: readonly string[] = [
+  'invalid_request',
+  'invalid_client',
+  'unsupported_grant_type',
+  'invalid_grant',
+  'invalid_target',
+];
 
 /** Requests of a client with a secret count for it; all others count for their sender, unless they are answered. */
 async function exchange({ ctx, request, client: caller }: Incoming, limits: Limits) {

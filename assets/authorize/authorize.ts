@@ -9,7 +9,7 @@ import { parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, openTabMemory } from './memory.ts';
 import { channelsOf, type Place } from './place.ts';
 import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
-import { type Address, askStart, noteScopes, type StartOptions } from './screens.ts';
+import { type Address, askStart, noteAsked, type StartOptions } from './screens.ts';
 import { InsteadError } from './sign-up.ts';
 import { element, offerCancel, onPress, show, write } from './view.ts';
 import { begin, signIn } from './ways.ts';
@@ -35,7 +35,7 @@ async function open(): Promise<void> {
     if (!mayLead()) return showProblem('unexpected', {}, []);
     return location.replace(config.issuer + location.pathname + location.search);
   }
-  noteScopes(link.scopes);
+  noteAsked(link);
   const { host: app } = link;
   const place: Place = { link, config, app };
   write('app', app);

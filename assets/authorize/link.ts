@@ -8,6 +8,8 @@ export interface AppLink {
   /** The host that the person goes back to, by which the app is named. */
   readonly host: string;
   readonly scopes: readonly string[];
+  /** The server that the app wants to use in the person's name. */
+  readonly resource: string | undefined;
   /** The person wants to sign up first. */
   readonly isSignUp: boolean;
   /** The languages that the app names, the best first. */
@@ -28,6 +30,7 @@ export function parseLink(search: string): AppLink | undefined {
     clientId,
     host: new URL(redirectUri).host,
     scopes: wordsOf('scope'),
+    resource: valueIn('resource'),
     isSignUp: wordsOf('prompt').includes('create'),
     languages: wordsOf('ui_locales'),
     loginHint: valueIn('login_hint'),

@@ -45,6 +45,8 @@ export interface AuthorizationRequest extends CodeRequest {
   readonly evidence: CodeEvidence;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
+  /** The server that the access token is for; null where it reads claims of the vault. */
+  readonly resource: string | null;
   readonly nonce: string | undefined;
   /** The address that the person picked of each channel; null for none. A missing channel means its oldest address. */
   readonly picked: Readonly<Partial<Record<ProvableChannel, string | null>>>;
@@ -88,6 +90,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
       redirectUri,
       challenge: codeChallenge,
       scope: request.scope,
+      resource: request.resource,
       nonce: request.nonce ?? null,
       request: digestOf(request.request),
       picked: request.picked,

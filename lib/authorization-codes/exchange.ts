@@ -21,8 +21,8 @@ export interface TokenRequest {
   readonly code: string;
   /** Undefined where the client does without PKCE. */
   readonly codeVerifier: string | undefined;
-  /** The access token that it gets. */
-  readonly grant: TokenGrant;
+  /** The access token that it gets; throws where the code gives none for what was asked for. */
+  readonly grantFor: (code: IssuedCode) => TokenGrant;
 }
 
 /** A code that was exchanged, and the identity of its owner. */
@@ -42,7 +42,7 @@ export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used
 /**
  * Exchanges a code once. A wrong client, URI or verifier uses nothing up, nor does an answer that cannot be given. A
  * second use ends the access token of the first (RFC 6749 section 4.1.2). Throws 400 `invalid_grant` with its
- * reason, 502 `rpc_error`.
+ * reason, what `grantFor` throws, 502 `rpc_error`.
  */
 export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest): Promise<Exchanged> {
   const { clock, db, metrics } = ctx;
@@ -69,10 +69,11 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
     if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code, now));
     throw refuse(fault);
   }
+  const grant = request.grantFor(code);
   const identity = await readIdentity(ctx, code);
   if (!identity) throw refuse('registration');
   // The write is the check: only one of several exchanges uses the code.
-  const [used] = await db.write(useCode(exchange, now, request.grant));
+  const [used] = await db.write(useCode(exchange, now, grant));
   if (used?.rowsAffected !== 1) {
     await db.write(endAccessToken(exchange.code, now));
     throw refuse('used');

@@ -14,6 +14,8 @@ export interface NewAuthorizationCode {
   readonly challenge: string | null;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
+  /** The `aud` of its access token; null where that is one of `/userinfo`. */
+  readonly resource: string | null;
   readonly nonce: string | null;
   /** The digest of the request. */
   readonly request: string;
@@ -40,9 +42,9 @@ export interface NewAuthorizationCode {
 export function insertCode(code: NewAuthorizationCode): Statement {
   return {
     sql: `INSERT INTO authorization_codes (proof, code, app, redirect_uri, challenge, credential_id, key, did,
-        account, verified_at, expires_at, kept_until, scope, nonce, request, identifiers, amr)
+        account, verified_at, expires_at, kept_until, scope, resource, nonce, request, identifiers, amr)
       VALUES (:proof, :code, :app, :redirect_uri, :challenge, :credential_id, :key, :did, :account,
-        :verified_at, ${DATABASE_NOW} + :life, :kept_until, :scope, :nonce, :request, :identifiers, :amr)
+        :verified_at, ${DATABASE_NOW} + :life, :kept_until, :scope, :resource, :nonce, :request, :identifiers, :amr)
       ON CONFLICT (proof) DO UPDATE SET code = excluded.code, did = excluded.did,
         account = excluded.account, expires_at = excluded.expires_at, kept_until = excluded.kept_until,
         identifiers = excluded.identifiers
@@ -62,6 +64,7 @@ export function insertCode(code: NewAuthorizationCode): Statement {
       life: code.lifeMs,
       kept_until: code.keptUntil,
       scope: code.scope,
+      resource: code.resource,
       nonce: code.nonce,
       request: code.request,
       identifiers: JSON.stringify(code.picked),
@@ -79,9 +82,9 @@ export interface Exchange {
   readonly challenge: string | null;
 }
 
-/** An access token: its digest, and when it ends. */
+/** An access token: its digest, null for one that is not the vault's to judge, and when it ends. */
 export interface TokenGrant {
-  readonly token: string;
+  readonly token: string | null;
   readonly until: number;
 }
 
@@ -138,6 +141,7 @@ export function toCode(row: Row): IssuedCode {
     redirectUri: text('redirect_uri'),
     challenge: textOf(row, 'challenge'),
     scope: text('scope'),
+    resource: textOf(row, 'resource'),
     nonce: textOf(row, 'nonce'),
     request: text('request'),
     picked: pickedOf(row),

@@ -69,7 +69,15 @@ export const METRICS = {
     outcome: ['issued', 'exchanged', 'refused'],
   }),
   vault_token_requests_total: closed('Exchanges at /token by outcome.', {
-    outcome: ['answered', 'invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_grant', 'failed'],
+    outcome: [
+      'answered',
+      'invalid_request',
+      'invalid_client',
+      'unsupported_grant_type',
+      'invalid_grant',
+      'invalid_target',
+      'failed',
+    ],
   }),
   vault_authorize_refused_total: closed('Authorization requests that were refused, by reason.', {
     reason: [
@@ -81,6 +89,7 @@ export const METRICS = {
       'redirect_uri_twice',
       'redirect_uri_unknown',
       'invalid_request',
+      'invalid_target',
       'invalid_scope',
       'unsupported_response_type',
       'request_not_supported',

@@ -20,6 +20,12 @@ export const REQUEST_ERRORS = {
       'The client at `/token` is not in `CLIENTS`, or its secret does not fit; one without secrets must send none.',
     remedy: 'Compare `client_id`. Operator: `vault clients list`, and `vault clients secret` for a new secret.',
   },
+  invalid_target: {
+    status: 400,
+    hint: 'resource must be the server that the request at /authorize named, or absent.',
+    cause: '`resource` at `/token` is another server than the code is for, or `CLIENTS` does not have it any more.',
+    remedy: 'Send the same `resource` to `/authorize` and `/token`: one of the client’s `resources` in `CLIENTS`.',
+  },
   unsupported_grant_type: {
     status: 400,
     hint: 'grant_type must be authorization_code: there are no refresh tokens.',

@@ -10,10 +10,28 @@ export interface Client {
   readonly needsPkce: boolean;
   /** Clients of one sector get the same `sub` of a person. */
   readonly sector: string;
+  /** What it may ask access tokens for (RFC 8707). */
+  readonly resources: readonly Resource[];
+}
+
+/** A server that takes access tokens of the vault, such as one of MCP. */
+export interface Resource {
+  /** As the URL parser writes it: the `aud` of its tokens. */
+  readonly url: string;
+  /** What its tokens may be good for. */
+  readonly scopes: readonly string[];
+  /** The sector of the app that has it: people have the `sub` there that they have at the app. */
+  readonly sector: string;
 }
 
 /** The clients of a vault, by `client_id`. */
 export type Clients = ReadonlyMap<string, Client>;
+
+/** The resource of the client that a text names, in any spelling of its URL; undefined for another one. */
+export function findResource({ resources }: Pick<Client, 'resources'>, text: string): Resource | undefined {
+  const url = URL.canParse(text) ? new URL(text).href : undefined;
+  return resources.find((one) => one.url === url);
+}
 
 /** How the client authenticates: by secrets, or not at all. */
 export function isConfidential({ secrets }: Pick<Client, 'secrets'>): boolean {

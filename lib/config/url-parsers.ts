@@ -67,6 +67,16 @@ export function isRedirectUri(text: string): boolean {
   return !REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name));
 }
 
+/** What a resource has to be, in words. */
+export const RESOURCE_URL_FORM =
+  'as a browser writes it, https (http:// only for localhost and loopback addresses), without user and fragment';
+
+/** Whether a text is the URL of a server that takes tokens (RFC 8707 section 2), in the URL parser's spelling. */
+export function isResourceUrl(text: string): boolean {
+  const url = text.includes('#') ? undefined : parseUrl(text, ['https:', 'http:']);
+  return url?.href === text && (url.protocol === 'https:' || isLoopbackHost(url.hostname));
+}
+
 /** Several origins, also those that Android gives to apps. */
 export const appOrigins = listOf(
   'https origins (http:// only for localhost and loopback addresses) or android:apk-key-hash:…',

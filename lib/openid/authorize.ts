@@ -34,14 +34,15 @@ export interface PersonsChoice extends AddressChoice {
  */
 export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<NextStep> {
   const valid = await demandValid(ctx, answer.request);
-  const { client, redirectUri, challenge, scopes, nonce, maxAge, hinted } = valid;
+  const { client, redirectUri, challenge, scopes, target, nonce, maxAge, hinted } = valid;
   try {
     const code = await issueCode(ctx, {
       ...answer,
       clientId: client.id,
       redirectUri,
       codeChallenge: challenge,
-      scope: scopes.join(' '),
+      scope: [...scopes, ...(target?.scopes ?? [])].join(' '),
+      resource: target?.resource.url ?? null,
       nonce,
       picked: picked ?? {},
       maxAge,

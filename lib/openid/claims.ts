@@ -16,9 +16,9 @@ export const CLAIM_NAMES = {
 } as const satisfies Record<Scope, readonly string[]>;
 
 /** The claims of scopes. A claim that the person does not hold, or does not give, is absent, never empty. */
-export function claimsOf(scopes: readonly string[], identity: ProvenIdentity, picked: PickedAddresses): Claims {
+export function claimsOf(scopes: readonly Scope[], identity: ProvenIdentity, picked: PickedAddresses): Claims {
   const claims: Record<string, unknown> = {};
-  for (const scope of scopes) Object.assign(claims, OF_SCOPE[scope as Scope]?.(identity, picked));
+  for (const scope of scopes) Object.assign(claims, OF_SCOPE[scope](identity, picked));
   return claims;
 }
 

@@ -10,10 +10,15 @@ import { findKey, type SigningContext, signingKey } from './signing-keys.ts';
 /** User verification is always demanded of a passkey, which no page can pass on (phishing-resistant). */
 export const ACR = 'phr';
 
-/** The claims as a signed token. */
-export async function signClaims(ctx: SigningContext, claims: Claims): Promise<string> {
+/** How somebody signed in, by the code's kind of key: a passkey, whose user was verified (RFC 8176). */
+export function amrOf(kind: string): readonly string[] {
+  return [kind, 'user', 'mfa'];
+}
+
+/** The claims as a signed token: an ID token, or an access token of a resource (RFC 9068). */
+export async function signClaims(ctx: SigningContext, claims: Claims, typ: 'JWT' | 'at+jwt'): Promise<string> {
   const { kid, privateKey } = await signingKey(ctx);
-  const signed = [{ alg: SIGNING_ALG, typ: 'JWT', kid }, claims].map(encoded).join('.');
+  const signed = [{ alg: SIGNING_ALG, typ, kid }, claims].map(encoded).join('.');
   return `${signed}.${await signText(privateKey, signed)}`;
 }
 
@@ -26,7 +31,8 @@ export function accessTokenHash(token: string): string {
 export async function subjectOfHint(ctx: SigningContext, token: string, { id }: Client): Promise<string | undefined> {
   const [head = '', body = '', signature = '', ...more] = token.split('.');
   const [header, claims] = [decoded(head), decoded(body)];
-  if (more.length > 0 || !header || !claims || header['alg'] !== SIGNING_ALG) return undefined;
+  if (more.length > 0 || !header || !claims || header['alg'] !== SIGNING_ALG || header['typ'] !== 'JWT')
+    return undefined;
   const key = typeof header['kid'] === 'string' ? await findKey(ctx, header['kid']) : undefined;
   if (!key || !(await isSignatureOf(key, `${head}.${body}`, signature))) return undefined;
   const { iss, aud, sub } = claims;

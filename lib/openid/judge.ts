@@ -1,7 +1,7 @@
 // The authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), judged by its query.
 
 import { CODE_CHALLENGE } from '../authorization-codes/challenge.ts';
-import type { Client, Clients } from '../clients/client.ts';
+import { type Client, type Clients, findResource, type Resource } from '../clients/client.ts';
 import { type Parameters, readParameters } from './parameters.ts';
 import { knownScopes, type Scope } from './scopes.ts';
 
@@ -23,6 +23,8 @@ export interface ReturnPlace {
 /** A request that is in order. */
 export interface ValidRequest extends ReturnPlace {
   readonly scopes: readonly Scope[];
+  /** What the access token is for; undefined for one of `/userinfo`. */
+  readonly target: Target | undefined;
   /** Null where the client may do without PKCE, and does. */
   readonly challenge: string | null;
   readonly nonce: string | undefined;
@@ -34,9 +36,16 @@ export interface ValidRequest extends ReturnPlace {
   readonly isSignUp: boolean;
 }
 
+/** A resource, and what the access token is good for there. */
+export interface Target {
+  readonly resource: Resource;
+  readonly scopes: readonly string[];
+}
+
 /** Errors of OAuth 2.0 and OpenID Connect that go back to the client. */
 export type AuthorizationError =
   | 'invalid_request'
+  | 'invalid_target'
   | 'invalid_scope'
   | 'unsupported_response_type'
   | 'request_not_supported'
@@ -77,7 +86,8 @@ export function judge(clients: Clients, query: string): JudgedRequest {
   return {
     valid: {
       ...place,
-      scopes: knownScopes(value('scope') ?? ''),
+      scopes: wordsOf(value('scope')).includes('openid') ? knownScopes(value('scope') ?? '') : [],
+      target: targetOf(place.client, given),
       challenge: value('code_challenge') ?? null,
       nonce: value('nonce'),
       maxAge: maxAge === undefined ? undefined : Number(maxAge),
@@ -113,8 +123,21 @@ function faultOf(given: Parameters, client: Client): Fault | undefined {
   if (type === undefined) return ['invalid_request', 'response_type is missing: it must be code'];
   if (type !== 'code') return ['unsupported_response_type', 'response_type must be code'];
   if ((value('response_mode') ?? 'query') !== 'query') return ['invalid_request', 'response_mode must be query'];
-  if (!wordsOf(value('scope')).includes('openid')) return ['invalid_scope', 'scope must contain openid'];
+  const resource = value('resource');
+  if (resource !== undefined && !findResource(client, resource))
+    return ['invalid_target', 'resource is no server that this client may ask tokens for'];
+  // Who asks for a token of a resource may do without an ID token: then it is OAuth 2.0 alone.
+  if (resource === undefined && !wordsOf(value('scope')).includes('openid'))
+    return ['invalid_scope', 'scope must contain openid'];
   return faultOfPkce(given, client) ?? faultOfRest(given);
+}
+
+/** Which of the resource's scopes: those that are asked for, all where none is (RFC 6749 section 3.3). */
+function targetOf(client: Client, { value }: Parameters): Target | undefined {
+  const resource = findResource(client, value('resource') ?? '');
+  if (!resource) return undefined;
+  const asked = resource.scopes.filter((scope) => wordsOf(value('scope')).includes(scope));
+  return { resource, scopes: asked.length > 0 ? asked : resource.scopes };
 }
 
 /** The method S256 alone: `plain` would put the verifier into the link. */

@@ -1,16 +1,17 @@
 // The exchange of a code for tokens (RFC 6749 section 4.1.3), and the claims that an access token reads.
-
 import { type AccessGrant, findAccessToken } from '../authorization-codes/access-token.ts';
 import { digestOf } from '../authorization-codes/authorize.ts';
-import { type ExchangeContext, exchangeCode } from '../authorization-codes/exchange.ts';
+import { type ExchangeContext, type Exchanged, exchangeCode } from '../authorization-codes/exchange.ts';
 import { toBase64url } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import type { Client, Clients } from '../clients/client.ts';
 import { readIdentity } from '../registration/proven-identity.ts';
 import { invalidRequest } from './authenticate.ts';
 import { type Claims, claimsOf } from './claims.ts';
-import { ACR, accessTokenHash, signClaims } from './id-token.ts';
+import { ACR, accessTokenHash, amrOf, signClaims } from './id-token.ts';
 import type { Parameters } from './parameters.ts';
+import { RESOURCE_TOKEN_SECONDS, resourceOf, signResourceToken } from './resource-token.ts';
+import { knownScopes } from './scopes.ts';
 import type { SigningContext } from './signing-keys.ts';
 import { type SubjectContext, subjectOf } from './subject.ts';
 
@@ -19,15 +20,17 @@ export interface Tokens {
   readonly access_token: string;
   readonly token_type: 'Bearer';
   readonly expires_in: number;
-  readonly scope: string;
-  readonly id_token: string;
+  /** Absent where nothing was granted by name. */
+  readonly scope?: string;
+  /** Absent where the request did not ask for `openid`. */
+  readonly id_token?: string;
 }
 
 type Ctx = ExchangeContext & SigningContext & SubjectContext;
 
 /**
  * Exchanges a code for the client that has authenticated. Throws 400 `invalid_request`, `unsupported_grant_type`,
- * `invalid_grant` with its reason, 502 `rpc_error`.
+ * `invalid_target`, `invalid_grant` with its reason, 502 `rpc_error`.
  */
 export async function exchangeForTokens(ctx: Ctx, client: Client, form: Parameters): Promise<Tokens> {
   const { config, clock, random } = ctx;
@@ -37,16 +40,36 @@ export async function exchangeForTokens(ctx: Ctx, client: Client, form: Paramete
     return text;
   };
   if (need('grant_type') !== 'authorization_code') throw new VaultError('unsupported_grant_type');
-  const accessToken = toBase64url(random(32));
-  const lifeMs = config.idTokenSeconds * 1000;
+  const asked = form.value('resource');
+  const opaque = toBase64url(random(32));
+  const until = clock.now() + config.idTokenSeconds * 1000;
   const { code, identity } = await exchangeCode(ctx, {
     clientId: client.id,
     code: need('code'),
     redirectUri: need('redirect_uri'),
     codeVerifier: form.value('code_verifier'),
-    grant: { token: digestOf(accessToken), until: clock.now() + lifeMs },
+    grantFor: (code) => ({ token: resourceOf(client, code, asked) ? null : digestOf(opaque), until }),
   });
-  const { scope } = code;
+  const resource = resourceOf(client, code, asked);
+  const access_token = resource ? await signResourceToken(ctx, client, resource, code) : opaque;
+  return {
+    access_token,
+    token_type: 'Bearer',
+    expires_in: resource ? RESOURCE_TOKEN_SECONDS : config.idTokenSeconds,
+    ...(code.scope === '' ? {} : { scope: code.scope }),
+    ...(knownScopes(code.scope).includes('openid')
+      ? { id_token: await signIdToken(ctx, client, { code, identity }, access_token) }
+      : {}),
+  };
+}
+
+async function signIdToken(
+  ctx: Ctx,
+  client: Client,
+  { code, identity }: Exchanged,
+  accessToken: string,
+): Promise<string> {
+  const { config, clock } = ctx;
   const issuedAt = Math.floor(clock.now() / 1000);
   const claims: Claims = {
     iss: config.baseUrl,
@@ -57,13 +80,12 @@ export async function exchangeForTokens(ctx: Ctx, client: Client, form: Paramete
     auth_time: Math.floor(code.verifiedAt / 1000),
     ...(code.nonce === null ? {} : { nonce: code.nonce }),
     acr: ACR,
-    amr: [code.amr, 'user', 'mfa'],
+    amr: amrOf(code.amr),
     at_hash: accessTokenHash(accessToken),
     // Many clients read the ID token alone; it does not travel through the browser's address.
-    ...claimsOf(scope.split(' '), identity, code.picked),
+    ...claimsOf(knownScopes(code.scope), identity, code.picked),
   };
-  const id_token = await signClaims(ctx, claims);
-  return { access_token: accessToken, token_type: 'Bearer', expires_in: config.idTokenSeconds, scope, id_token };
+  return signClaims(ctx, claims, 'JWT');
 }
 
 /** A valid access token: the code that it was given for, and its client. */
@@ -98,5 +120,5 @@ export async function readClaims(ctx: Ctx, { code, client }: OpenToken): Promise
     throw new VaultError('invalid_token', { headers });
   }
   const sub = await subjectOf(ctx, client, identity.did);
-  return { sub, ...claimsOf(code.scope.split(' '), identity, code.picked) };
+  return { sub, ...claimsOf(knownScopes(code.scope), identity, code.picked) };
 }

@@ -3,11 +3,11 @@ import { Address, about, Did, Seconds, words } from './common.ts';
 
 /** The tokens that a code is exchanged for. */
 export const Tokens = v.object({
-  access_token: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
+  access_token: about(v.string(), 'For `/userinfo` of 43 characters; for a `resource` a JWT (RFC 9068)'),
   token_type: v.literal('Bearer'),
   expires_in: Seconds,
-  scope: v.string(),
-  id_token: about(v.string(), 'A JWT: RS256, by a key of `/jwks`'),
+  scope: v.optional(v.string()),
+  id_token: v.optional(about(v.string(), 'A JWT: RS256, by a key of `/jwks`; where `openid` was asked for')),
 });
 
 /** The claims of a person: those of the granted scopes that are proven now. */

@@ -43,6 +43,7 @@ test('what weakens a sign-in is said, and a fault names the app alone', async ()
     secrets: 2,
     pkce: 'optional',
     sector: 'tea',
+    resources: [],
   });
   const wrong = await run('check', { tea: { redirect_uris: ['https://tea.example/#x'] } });
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('CLIENTS is wrong for the app tea')]);

@@ -22,7 +22,11 @@ export const SECRETS = {
 
 /** A client with a secret, one whose PKCE is optional, and a public one. */
 export const CLIENTS = {
-  tea: { redirect_uris: ['https://tea.example/back'], secrets: [secretDigest(SECRETS.tea)] },
+  tea: {
+    redirect_uris: ['https://tea.example/back'],
+    secrets: [secretDigest(SECRETS.tea)],
+    resources: [{ url: 'https://mcp.tea.example/mcp', scopes: ['notes:read', 'notes:write'] }],
+  },
   wiki: {
     redirect_uris: ['https://wiki.example/oauth?from=vault'],
     secrets: [secretDigest(SECRETS.wiki)],

@@ -60,6 +60,7 @@ export const SESSIONS_TABLES: readonly string[] = [
     kept_until INTEGER NOT NULL,
     used_at INTEGER,
     scope TEXT NOT NULL,
+    resource TEXT,
     nonce TEXT,
     request TEXT NOT NULL,
     identifiers TEXT NOT NULL,

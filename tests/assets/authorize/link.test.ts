@@ -13,6 +13,7 @@ describe('the request of an app', () => {
       clientId: 'tea',
       host: 'tea.example',
       scopes: ['openid', 'email'],
+      resource: undefined,
       isSignUp: true,
       languages: ['xx', 'de'],
       loginHint: 'a@b.example',

@@ -39,7 +39,7 @@ describe('CLIENTS', () => {
       wiki: { redirect_uris: ['http://localhost:4001/in?from=vault', 'https://wiki.example/'] },
     });
     expect([...(clients ?? [])]).toEqual([
-      ['tea', { id: 'tea', redirectUris: URIS, secrets: [DIGEST], needsPkce: false, sector: 'houses' }],
+      ['tea', { id: 'tea', redirectUris: URIS, secrets: [DIGEST], needsPkce: false, sector: 'houses', resources: [] }],
       [
         'wiki',
         {
@@ -48,6 +48,7 @@ describe('CLIENTS', () => {
           secrets: [],
           needsPkce: true,
           sector: 'wiki',
+          resources: [],
         },
       ],
     ]);
@@ -78,7 +79,7 @@ describe('CLIENTS', () => {
       'pkce must be "optional"',
     ],
     ['a sector that is no name', { tea: { redirect_uris: URIS, sector: 'https://x' } }, 'sector must have 1 to 64'],
-    ['an unknown member', { tea: { redirect_uris: URIS, scopes: [] } }, 'only redirect_uris, secrets, pkce and sector'],
+    ['an unknown member', { tea: { redirect_uris: URIS, scopes: [] } }, 'only redirect_uris, secrets, pkce, sector and resources'],
   ])('refused: %s', (_, entries, problem) => {
     const say = () => read(entries);
     expect(say).toThrow(`CLIENTS`);
@@ -100,6 +101,43 @@ describe('CLIENTS', () => {
     'https://tea.example/back?iss=x',
   ])('refused: the redirect URI %s', (uri) => {
     expect(() => read({ tea: { redirect_uris: [uri] } })).toThrow('each of redirect_uris must be a URI as a browser');
+  });
+
+  test('resources: a URL, or one with its scopes, in the sector of the app; an app may have no page', () => {
+    const resources = ['https://mcp.tea.example/', { url: 'http://localhost:4002/mcp', scopes: ['notes:read'] }];
+    expect(read({ tea: { resources, sector: 'houses' } })?.get('tea')).toEqual({
+      ...{ id: 'tea', redirectUris: [], secrets: [], needsPkce: true, sector: 'houses' },
+      resources: [
+        { url: 'https://mcp.tea.example/', scopes: [], sector: 'houses' },
+        { url: 'http://localhost:4002/mcp', scopes: ['notes:read'], sector: 'houses' },
+      ],
+    });
+  });
+
+  const MCP = 'https://mcp.x.example/';
+  test.each<[string, unknown, string]>([
+    ['no list', MCP, 'resources must be a list'],
+    ['none', [], 'resources must have 1 to 20 entries'],
+    ['one twice', [MCP, { url: MCP, scopes: ['x'] }], 'resources has an entry twice'],
+    ['http', ['http://mcp.x.example/'], 'each of resources must be a URL as a browser writes it, https'],
+    ['no URL', ['mcp.x.example'], 'each of resources must be a URL'],
+    ['a URL that a browser writes otherwise', ['https://mcp.x.example'], 'each of resources must be a URL'],
+    ['a fragment', ['https://mcp.x.example/#'], 'each of resources must be a URL'],
+    ['a user', ['https://me@mcp.x.example/'], 'each of resources must be a URL'],
+    ['no scopes', [{ url: MCP, scopes: [] }], 'each of resources must be a URL'],
+    ['a scope of OpenID Connect', [{ url: MCP, scopes: ['email'] }], 'none of OpenID Connect'],
+    ['two scopes in one', [{ url: MCP, scopes: ['a b'] }], 'none of OpenID Connect'],
+  ])('refused: resources with %s', (_, resources, problem) => {
+    const say = () => read({ tea: { redirect_uris: URIS, resources } });
+    expect(say).toThrow('CLIENTS is wrong for the app tea: ');
+    expect(say).toThrow(problem);
+    expect(say).not.toThrow('x.example');
+  });
+
+  test('refused: one resource of two sectors, at which a person would be two', () => {
+    const two = (sector: string) => ({ tea: { resources: [MCP], sector: 'houses' }, wiki: { resources: [MCP], sector } });
+    expect(() => read(two('wiki'))).toThrow('is wrong for the app wiki: it has a resource of an app of another sector');
+    expect(read(two('houses'))?.size).toBe(2);
   });
 
   test('refused: a file that is missing, no JSON, or cannot be read', () => {

@@ -9,8 +9,9 @@ const TEA: Client = {
   secrets: ['sha256:00'],
   needsPkce: true,
   sector: 'tea',
+  resources: [{ url: 'https://mcp.tea.example/mcp', scopes: ['notes:read', 'notes:write'], sector: 'tea' }],
 };
-const WIKI: Client = { ...TEA, id: 'wiki', redirectUris: ['https://wiki.example/'], needsPkce: false };
+const WIKI: Client = { ...TEA, id: 'wiki', redirectUris: ['https://wiki.example/'], needsPkce: false, resources: [] };
 const CLIENTS = new Map([TEA, WIKI].map((client) => [client.id, client]));
 
 const CHALLENGE = 'x'.repeat(43);
@@ -25,6 +26,8 @@ const RIGHT = {
 };
 const WITHOUT_PKCE = { code_challenge: undefined, code_challenge_method: undefined };
 const OF_WIKI = { client_id: 'wiki', redirect_uri: 'https://wiki.example/' };
+
+const MCP = 'https://mcp.tea.example/mcp';
 
 /** The query of a right request with parameters changed, or left out where undefined; `more` follows as it is. */
 function queryOf(change: Readonly<Record<string, string | undefined>> = {}, more = ''): string {
@@ -94,6 +97,11 @@ describe('§3 authorize: errors that go to the redirect URI', () => {
     ['response_mode other than query', 'invalid_request', 'response_mode must be', { response_mode: 'form_post' }],
     ['scope absent', 'invalid_scope', 'scope must contain openid', { scope: undefined }],
     ['scope without openid', 'invalid_scope', 'scope must contain openid', { scope: 'email openid2' }],
+    ['resource that nobody has', 'invalid_target', 'no server that', { resource: 'https://mcp.evil.example/mcp' }],
+    ['resource of another client', 'invalid_target', 'no server that', { ...OF_WIKI, resource: MCP }],
+    ['resource with a fragment', 'invalid_target', 'no server that', { resource: `${MCP}#x` }],
+    ['resource that is no URL', 'invalid_target', 'no server that', { resource: 'mcp' }],
+    ['resource twice', 'invalid_request', 'resource is there twice', { resource: MCP }, `&resource=${MCP}`],
     ['no code_challenge where demanded', 'invalid_request', 'code_challenge is missing', WITHOUT_PKCE],
     ['code_challenge not 43 characters', 'invalid_request', 'must have 43', { code_challenge: 'x'.repeat(44) }],
     ['method absent', 'invalid_request', 'code_challenge_method must be S256', { code_challenge_method: undefined }],
@@ -127,6 +135,19 @@ describe('§3 authorize: errors that go to the redirect URI', () => {
 });
 
 describe('§3 authorize: requests in order', () => {
+  test.each<[string, string | undefined, readonly string[], readonly string[]]>([
+    ['no scope: no ID token, and all that the resource lists', undefined, [], ['notes:read', 'notes:write']],
+    ['one of its scopes', 'notes:write email', [], ['notes:write']],
+    ['OpenID’s too', 'email notes:read openid', ['openid', 'email'], ['notes:read']],
+    ['a scope of another server', 'openid files', ['openid'], ['notes:read', 'notes:write']],
+  ])('§12 resource with %s', (_, scope, scopes, granted) => {
+    const resource = TEA.resources[0];
+    for (const text of [MCP, 'https://MCP.tea.example:443/mcp'])
+      expect(judged({ resource: text, scope })).toMatchObject({
+        valid: { scopes, target: { resource, scopes: granted } },
+      });
+  });
+
   test('what was asked, of known scopes in one order', () => {
     expect(judged({ nonce: 'n', max_age: '60', scope: 'did  address openid offline_access email' })).toEqual({
       valid: {
