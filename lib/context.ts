@@ -152,6 +152,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     ...shared.openId,
     searchRange: shared.searchRange,
     webhookFetch: env.webhookFetch ?? fetch,
+    documentFetch: env.documentFetch ?? fetch,
     keepErasures: env.keepErasures,
     trustClientIpHeader,
     settings: () => describeSettings(env.vars),

@@ -5,13 +5,8 @@ import type { Context } from '../lib/context.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
 import { answerLocation } from '../lib/openid/answer.ts';
 import { HINT_REFUSED, judgeHint } from '../lib/openid/authorize.ts';
-import {
-  type AuthorizationError,
-  type JudgedRequest,
-  judge,
-  QUERY_CHARS_MAX,
-  type ReturnPlace,
-} from '../lib/openid/judge.ts';
+import { type AuthorizationError, type JudgedRequest, QUERY_CHARS_MAX, type ReturnPlace } from '../lib/openid/judge.ts';
+import { judgeRequest } from '../lib/openid/judge-request.ts';
 import { explainFault } from '../lib/openid/refusal.ts';
 import { findFullLimit } from '../lib/registration/capacity.ts';
 import { AuthorizeConfig } from './answers/authorize.ts';
@@ -39,8 +34,8 @@ export const authorizePageRoutes = [
     summary: 'The page on which people sign in to an app, or sign up for it',
     isPage: true,
     answers: ANSWERS,
-    errors: ['not_found'],
-    handler: ({ ctx, request }) => reply(ctx, request, queryOf(request.url) ?? ''),
+    errors: ['not_found', 'rate_limited'],
+    handler: ({ ctx, request, spendProxy }) => reply(ctx, request, queryOf(request.url) ?? '', spendProxy),
   }),
 
   {
@@ -48,7 +43,7 @@ export const authorizePageRoutes = [
     path: '/authorize',
     summary: 'The same request as a form',
     answers: { 303: { media: null, about: 'To the same request as GET' }, 400: ANSWERS[400] },
-    errors: ['not_found', 'unsupported_media_type'],
+    errors: ['not_found', 'unsupported_media_type', 'rate_limited'],
     fields: {
       client_id: required(textField('client_id')),
       redirect_uri: required(textField('redirect_uri')),
@@ -57,10 +52,10 @@ export const authorizePageRoutes = [
     },
     body: 'form',
     limit: undefined,
-    async handle({ ctx, request }) {
+    async handle({ ctx, request, client }, limits) {
       demandClients(ctx);
       const text = await readFormText(ctx.clock, request);
-      if (text.length > QUERY_CHARS_MAX) return reply(ctx, request, text);
+      if (text.length > QUERY_CHARS_MAX) return reply(ctx, request, text, () => limits.proxy(client));
       // A form whose text may not stand in a header is encoded again.
       const query = /^[!-~]*$/.test(text) && !text.includes('#') ? text : String(new URLSearchParams(`&${text}`));
       return { status: 303, headers: { location: `/authorize?${query}` }, body: null };
@@ -96,18 +91,18 @@ export const authorizePageRoutes = [
   }),
 ] as const satisfies readonly Route[];
 
-async function reply(ctx: Context, request: Request, query: string): Promise<Reply> {
-  const judged = judge(demandClients(ctx), query);
+async function reply(ctx: Context, request: Request, query: string, spend: () => void): Promise<Reply> {
+  const judged = await judgeRequest({ ...ctx, clients: demandClients(ctx) }, query, spend);
   if ('fault' in judged) return faultPage(ctx, judged);
   if ('error' in judged) return errorReply(ctx, judged.place, judged.error, judged.about);
   if (!(await judgeHint(ctx, judged.valid))) return errorReply(ctx, judged.valid, 'invalid_request', HINT_REFUSED);
   const page = await demandPage(ctx);
   // A popup of the app's page keeps its opener, which waits for it: COOP would cut it off for good.
-  return fileReply(request, page, {
-    ...PAGE,
-    'cache-control': 'no-cache',
-    'cross-origin-opener-policy': 'unsafe-none',
-  });
+  const headers = { ...PAGE, 'cache-control': 'no-cache', 'cross-origin-opener-policy': 'unsafe-none' };
+  const { client, app } = judged.valid;
+  return client.document
+    ? { status: 200, headers, body: withMeta(page, 'vault-app', app) }
+    : fileReply(request, page, headers);
 }
 
 function errorReply(ctx: Context, place: ReturnPlace, error: AuthorizationError, about: string): Reply {
@@ -120,10 +115,13 @@ function errorReply(ctx: Context, place: ReturnPlace, error: AuthorizationError,
 async function faultPage(ctx: Context, judged: Extract<JudgedRequest, { fault: unknown }>): Promise<Reply> {
   const about = explainFault(ctx.config, judged);
   note(ctx, judged.fault, judged.client?.id, about);
-  const { bytes } = await demandPage(ctx);
-  const meta = `<meta name="vault-fault" content="${escaped(about)}">\n</head>`;
-  const body = new TextDecoder().decode(bytes).replace('</head>', () => meta);
-  return { status: 400, headers: PAGE, body };
+  return { status: 400, headers: PAGE, body: withMeta(await demandPage(ctx), 'vault-fault', about) };
+}
+
+/** The page, with what the vault alone knows of this request. */
+function withMeta({ bytes }: { readonly bytes: Uint8Array }, name: string, content: string): string {
+  const meta = `<meta name="${name}" content="${escaped(content)}">\n</head>`;
+  return new TextDecoder().decode(bytes).replace('</head>', () => meta);
 }
 
 /** Logs one line a minute for each client and reason, as anybody may open a wrong link as often as they like. */

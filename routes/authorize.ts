@@ -70,7 +70,7 @@ export const authorizeRoutes = [
         const { request, nonce, proof, attestation, credentialId } = input;
         const { clients } = ctx;
         if (!clients) throw new VaultError('not_found');
-        if (input.cancelled) return json({ location: await cancelRequest({ ...ctx, clients }, request) });
+        if (input.cancelled) return json({ location: await cancelRequest({ ...ctx, clients }, request, spendProxy) });
         if (credentialId === undefined) throw badRequest('Missing required fields: credentialId');
         if ((proof === undefined) === (attestation === undefined))
           throw badRequest('Expected one of: proof, attestation');
@@ -86,7 +86,14 @@ export const authorizeRoutes = [
               ? { attestation }
               : { assertion: assertionOf(proof), nonce, account: input.smartAccount },
         };
-        const next = await answerRequest({ ...ctx, clients }, { ...shown, picked: input.identifiers });
+        const next = await answerRequest(
+          { ...ctx, clients },
+          {
+            ...shown,
+            picked: input.identifiers,
+            spend: spendProxy,
+          },
+        );
         return json('location' in next ? next : choiceReply(next.choice));
       },
     },

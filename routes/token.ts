@@ -49,6 +49,8 @@ export const tokenEndpointRoutes = [
       resource: optional(textField('resource')),
       client_id: optional(textField('client_id')),
       client_secret: optional(textField('client_secret')),
+      client_assertion_type: optional(textField('client_assertion_type')),
+      client_assertion: optional(textField('client_assertion')),
     },
     body: 'form',
     limit: undefined,
@@ -89,8 +91,15 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
     });
     const form = readParameters(text);
     if (form.repeated !== undefined) throw invalidRequest('A field is there twice.');
-    const given = { authorization: request.headers.get('authorization'), form };
-    const client = authenticate(clients, given, config.baseUrl, ({ id }) => recordWrongSecret(ctx, id, caller));
+    const client = await authenticate(
+      { ...ctx, clients },
+      {
+        authorization: request.headers.get('authorization'),
+        form,
+        onWrongSecret: ({ id }) => recordWrongSecret(ctx, id, caller),
+        spend: () => limits.proxy(caller),
+      },
+    );
     demandClientOrigin(config, request, client);
     isCounted = isConfidential(client);
     if (isCounted) limits.app(client.id);

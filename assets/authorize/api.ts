@@ -111,8 +111,8 @@ export function requestCancel(link: AppLink): Promise<Answer | undefined> {
   return askForCode(link, { cancelled: true }).catch(() => undefined) as Promise<Answer | undefined>;
 }
 
-function askForCode({ clientId, query }: AppLink, fields: object): Promise<unknown> {
-  const headers = { 'content-type': 'application/json', 'x-vault-app': clientId };
+function askForCode({ appId, query }: AppLink, fields: object): Promise<unknown> {
+  const headers = { 'content-type': 'application/json', 'x-vault-app': appId };
   return ask('/authorize/code', { method: 'POST', headers, body: JSON.stringify({ request: query, ...fields }) });
 }
 

@@ -2,7 +2,7 @@
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { inLanguages, loadWords, word } from '../words/words.ts';
 import { type Answer, readPageConfig } from './api.ts';
-import { faultOfLink, showFault } from './fault.ts';
+import { metaOf, showFault } from './fault.ts';
 import { guardPresses } from './guard.ts';
 import { cancel, leave } from './leave.ts';
 import { parseLink } from './link.ts';
@@ -19,13 +19,13 @@ const memory = openTabMemory();
 
 async function open(): Promise<void> {
   show('loading');
-  const fault = faultOfLink();
+  const fault = metaOf('vault-fault');
   if (fault !== undefined) return showFault(fault, load);
-  const link = parseLink(location.search);
+  const link = parseLink(location.search, metaOf('vault-app'));
   // The words come first: errors are shown in the person's language.
   const [config, hasWords] = await Promise.all([
     readPageConfig().catch((error: unknown) => ({ error })),
-    loadWords('authorize', link?.clientId, link?.languages),
+    loadWords('authorize', link?.appId, link?.languages),
   ]);
   if (!hasWords) return showUnreached(load);
   if ('error' in config) throw config.error;
@@ -100,7 +100,7 @@ function goOn(place: Place, act: () => Promise<Answer | undefined>, error: unkno
       return start(place);
     }
     // A recovery takes days: the app's link is for another visit.
-    if (error.way === 'recover') return location.assign(`/account?app=${place.link.clientId}#recover`);
+    if (error.way === 'recover') return location.assign(`/account?app=${place.link.appId}#recover`);
     return run(place, () => signIn(place));
   }
   const said = refusalOf(error)?.error ?? '';

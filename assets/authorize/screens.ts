@@ -1,6 +1,7 @@
 // The screens that ask a person for something. Each resolves with the person's choice.
 import type { CodeRequest } from '../../client/vault/registration-run.ts';
 import { spoken, type WordId, word } from '../words/words.ts';
+import { isLoopback } from './fault.ts';
 import type { AppLink } from './link.ts';
 import { isShared, noteShared } from './memory.ts';
 import { beginIn, element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
@@ -63,17 +64,19 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
 }
 
 /** Notes the app's request, for every screen of this visit. */
-export function noteAsked(link: Pick<AppLink, 'scopes' | 'resource'>): void {
+export function noteAsked(link: Asked): void {
   asked = link;
 }
 
-let asked: Pick<AppLink, 'scopes' | 'resource'> = { scopes: [], resource: undefined };
+type Asked = Pick<AppLink, 'scopes' | 'resource' | 'backTo'>;
+
+let asked: Asked = { scopes: [], resource: undefined, backTo: undefined };
 
 const GIVES = { email: 'gives.email', phone: 'gives.phone', profile: 'gives.profile' } as const;
 
 /** The scopes in words, with the address where it is known; `openid` adds nothing. */
 function gives(app: string, known?: Address): string {
-  const { scopes, resource } = asked;
+  const { scopes, resource, backTo } = asked;
   const kind = known?.channel === 'sms' ? 'phone' : known?.channel;
   const given = Object.entries(GIVES).flatMap(([scope, id]) => {
     if (!scopes.includes(scope)) return [];
@@ -84,6 +87,7 @@ function gives(app: string, known?: Address): string {
     ...(given.length > 0 ? [word('gives', { app, what })] : []),
     ...(scopes.includes('did') ? [word('gives.did', { app })] : []),
     ...(resource === undefined ? [] : [word('gives.resource', { app, resource })]),
+    ...(backTo === undefined ? [] : [word(isLoopback(backTo) ? 'gives.device' : 'gives.back', { host: backTo })]),
   ];
   return sentences.length > 0 ? sentences.join(' ') : word('gives.nothing', { app });
 }

@@ -90,7 +90,7 @@ async function addAddress(
   }
 }
 
-function registrarAt({ link: { clientId: app } }: Place): Registrar {
+function registrarAt({ link: { appId: app } }: Place): Registrar {
   const call = createCall({ url: location.origin, app });
   return { call, memory: openTabMemory(), info: createVaultInfo(call), url: location.origin };
 }

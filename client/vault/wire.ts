@@ -504,8 +504,8 @@ export type Tokens = {
   readonly access_token: string;
   readonly token_type: 'Bearer';
   readonly expires_in: Seconds;
-  readonly scope: string;
-  readonly id_token: string;
+  readonly scope?: string;
+  readonly id_token?: string;
 };
 
 /** The claims of a person: those of the granted scopes that are proven now. */

@@ -156,11 +156,21 @@ async function start(given: Settings, ports: Ports, log: Log): Promise<Running> 
     return undefined;
   });
   const webhookFetch = createGuardedFetch({ allowPrivate: config.webhookAllowPrivate });
+  const documentFetch = createGuardedFetch({ allowPrivate: false });
   const process = createProcessReader(database.readLog);
   const doctor: OpenHost = async (stored) => (await import('../doctor/serving.ts')).servingHost(settings, stored);
   const keepErasures: KeepErasures = async (list) =>
     (await import('../backup/erasures.ts')).noteErasures(config.dataDir, list);
-  const outside = { assets: openAssets(), operatorFiles, webhookFetch, keepErasures, process, doctor, log };
+  const outside = {
+    assets: openAssets(),
+    operatorFiles,
+    webhookFetch,
+    documentFetch,
+    keepErasures,
+    process,
+    doctor,
+    log,
+  };
   const env = { vars, database, mail, ...outside };
   const vault = openVault(() => createVault(env, { config, isPrepared: applied !== undefined }), settings);
   return {

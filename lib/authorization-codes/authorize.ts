@@ -36,6 +36,8 @@ export type CodeEvidence =
 
 /** A request for a code, for the registration that a credential leads to. */
 export interface AuthorizationRequest extends CodeRequest {
+  /** Whose sign-in it is, of `APPS`. */
+  readonly app: string;
   /** The query of the page's address, which the values above are read of. */
   readonly request: string;
   /** The key of the client's limits; its masked network is kept beside the sign-in. */
@@ -75,9 +77,9 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   await request.admit(signIn, key);
   const code = toBase64url(random(32));
   const now = clock.now();
-  const { clientId, redirectUri, codeChallenge } = request;
-  const counts = counted ? countSignature({ ...signIn, ...counted, proof, app: clientId }, now) : [];
-  const use = { ...signIn, key, app: clientId, by: 'signin', registration: null } as const;
+  const { clientId, app, redirectUri, codeChallenge } = request;
+  const counts = counted ? countSignature({ ...signIn, ...counted, proof, app }, now) : [];
+  const use = { ...signIn, key, app, by: 'signin', registration: null } as const;
   const stored = await db.write(
     ...notePasskeyUse(use, { chainId: config.chainId, now }),
     ...counts,
@@ -160,7 +162,7 @@ async function bySignature(
 
 async function byAttestation(ctx: Ctx, request: AuthorizationRequest, attestation: unknown): Promise<Shown> {
   const opened = openFreshAttestation(ctx, attestation);
-  const { credentialId, clientId: app, maxAge } = request;
+  const { credentialId, app, maxAge } = request;
   // The attestation dates from when the code was typed. A shorter `maxAge` needs the passkey.
   if (maxAge !== undefined && ctx.clock.now() > opened.verifiedAt + maxAge * 1000)
     throw new VaultError('attestation_expired');

@@ -3,6 +3,7 @@ import { toBase64url, utf8 } from '../base/bytes.ts';
 
 /** The request that a code is issued for: an app, its redirect URI and its code challenge (RFC 7636). */
 export interface CodeRequest {
+  /** A name of `APPS`, or the URL of a client's document. */
   readonly clientId: string;
   readonly redirectUri: string;
   /** Null where the client may omit PKCE and does. */

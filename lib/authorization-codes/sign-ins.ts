@@ -9,7 +9,7 @@ import { insertRefused, insertSignIn, selectRefused } from './sign-ins-store.ts'
 
 /** A request to sign in: the app, the caller's address and the passkey. */
 export interface SignInRequest {
-  readonly clientId: string;
+  readonly app: string;
   readonly client: string;
   readonly credentialId: string;
 }
@@ -51,6 +51,6 @@ export async function noteRefused({ config, clock, db, log }: Ctx, request: Sign
 
 const REFUSALS: readonly string[] = ['proof_invalid', 'attestation_invalid', 'attestation_expired', 'not_found'];
 
-function keptOf({ clientId, client, credentialId }: SignInRequest, at: number) {
-  return { at, app: clientId, credentialId, network: maskClient(client) };
+function keptOf({ app, client, credentialId }: SignInRequest, at: number) {
+  return { at, app, credentialId, network: maskClient(client) };
 }

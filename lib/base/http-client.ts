@@ -115,7 +115,8 @@ interface Outside {
   readonly clock: Clock;
 }
 
-async function readText(response: Response, maxBytes: number): Promise<UpstreamAnswer> {
+/** Reads a body of at most so many bytes. Throws `UpstreamError` for a larger one. */
+export async function readText(response: Response, maxBytes: number): Promise<UpstreamAnswer> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = '';

@@ -85,6 +85,7 @@ export const METRICS = {
       'client_id_missing',
       'client_id_twice',
       'client_unknown',
+      'client_document',
       'redirect_uri_missing',
       'redirect_uri_twice',
       'redirect_uri_unknown',

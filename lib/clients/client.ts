@@ -1,6 +1,8 @@
+import type { KeySet } from './key-set.ts';
+
 /** An app that people sign in to: a client of OAuth 2.0 (RFC 6749 section 2). */
 export interface Client {
-  /** Its `client_id`: its name in `APPS`. */
+  /** Its `client_id`: its name in `APPS`, or the URL of its document. */
   readonly id: string;
   /** Compared character by character (RFC 9700 section 4.1.3). */
   readonly redirectUris: readonly string[];
@@ -12,6 +14,16 @@ export interface Client {
   readonly sector: string;
   /** What it may ask access tokens for (RFC 8707). */
   readonly resources: readonly Resource[];
+  /** Of a client that nobody registered: what its document says. */
+  readonly document?: ClientDocument;
+}
+
+/** A document that a client's `client_id` is the URL of. */
+export interface ClientDocument {
+  /** Who the client is, for people: its own names are not believed. */
+  readonly host: string;
+  /** What it signs by, or the URL of its keys; null for a public client. */
+  readonly keys: KeySet | string | null;
 }
 
 /** A server that takes access tokens of the vault, such as one of MCP. */
@@ -20,7 +32,9 @@ export interface Resource {
   readonly url: string;
   /** What its tokens may be good for. */
   readonly scopes: readonly string[];
-  /** The sector of the app that has it: people have the `sub` there that they have at the app. */
+  /** The app that has it: the first that lists it. */
+  readonly app: string;
+  /** The app's sector: people have the `sub` there that they have at the app. */
   readonly sector: string;
 }
 
@@ -33,7 +47,29 @@ export function findResource({ resources }: Pick<Client, 'resources'>, text: str
   return resources.find((one) => one.url === url);
 }
 
-/** How the client authenticates: by secrets, or not at all. */
-export function isConfidential({ secrets }: Pick<Client, 'secrets'>): boolean {
-  return secrets.length > 0;
+/** The port of a loopback URI, and what is before and behind it. */
+const LOOPBACK_URI = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?(?=[/?]|$)/;
+
+/**
+ * Whether the client may have people led back to a URI: one of its own, to the character. A program on a person's
+ * device, which has a document, asks for any port of it (RFC 8252 section 7.3).
+ */
+export function isRedirectOf(
+  { redirectUris, document }: Pick<Client, 'redirectUris' | 'document'>,
+  uri: string,
+): boolean {
+  if (redirectUris.includes(uri)) return true;
+  const bare = document && LOOPBACK_URI.test(uri) ? uri.replace(LOOPBACK_URI, '$1') : undefined;
+  return bare !== undefined && redirectUris.some((one) => one.replace(LOOPBACK_URI, '$1') === bare);
+}
+
+/** How the client authenticates: by a secret, by a key, or not at all. */
+export function wayOf({ secrets, document }: Pick<Client, 'secrets' | 'document'>): 'secret' | 'key' | 'none' {
+  if (secrets.length > 0) return 'secret';
+  return document?.keys ? 'key' : 'none';
+}
+
+/** Whether the client authenticates. */
+export function isConfidential(client: Pick<Client, 'secrets' | 'document'>): boolean {
+  return wayOf(client) !== 'none';
 }

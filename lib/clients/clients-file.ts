@@ -27,7 +27,7 @@ const texts = (name: string, max: number, count: string) =>
 const RESOURCE_FORM =
   `each of resources must be a URL ${RESOURCE_URL_FORM}; or an object with such a url, and scopes: ` +
   `1 to ${RESOURCES_MAX} names, none of OpenID Connect`;
-const RESOURCE_URL = v.pipe(v.string(), v.check(isResourceUrl));
+const RESOURCE_URL = v.pipe(v.string(), v.check(isResourceUrl, RESOURCE_FORM));
 const RESOURCE = v.union(
   [
     v.pipe(
@@ -38,7 +38,7 @@ const RESOURCE = v.union(
       url: RESOURCE_URL,
       scopes: v.pipe(
         texts('scopes', RESOURCES_MAX, RESOURCE_FORM),
-        v.check((scopes) => scopes.every((scope) => RESOURCE_SCOPE.test(scope))),
+        v.check((scopes) => scopes.every((scope) => RESOURCE_SCOPE.test(scope)), RESOURCE_FORM),
       ),
     }),
   ],
@@ -115,7 +115,7 @@ export function readClients(
     const entry = v.safeParse(ENTRY, given);
     if (!entry.success) throw fault(`is wrong for the app ${app}: ${entry.issues[0].message}`);
     const { redirect_uris: redirectUris = [], secrets = [], pkce, sector = app } = entry.output;
-    const resources = (entry.output.resources ?? []).map((one) => ({ ...one, sector }));
+    const resources = (entry.output.resources ?? []).map((one) => ({ ...one, app, sector }));
     if (resources.some((one) => isOfOther(one, clients)))
       throw fault(`is wrong for the app ${app}: it has a resource of an app of another sector`);
     clients.set(app, { id: app, redirectUris, secrets, needsPkce: pkce === undefined, sector, resources });

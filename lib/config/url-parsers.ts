@@ -18,6 +18,12 @@ export const hostNames = listOf('host names without port', (given) => {
   return name?.href === `http://${name?.hostname}/` ? name.hostname.replace(/\.$/, '') : undefined;
 });
 
+/** Names of hosts of the public internet, without a port. */
+export const publicHosts = listOf('host names of the public internet, without https:// and port', (given) => {
+  const name = parseHost(given);
+  return name !== undefined && isPublicHost(name) && !name.includes(':') ? name.replace(/\.$/, '') : undefined;
+});
+
 /** Origins as browsers send them; those of extensions and of apps too. */
 export const webOrigins = listOf('origins such as https://app.example.com', (given) => {
   const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\]+\/?$/i.test(given) && URL.canParse(given);

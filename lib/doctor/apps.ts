@@ -2,6 +2,7 @@ import { callUpstream } from '../base/http-client.ts';
 import { isObject, parseJson } from '../base/json.ts';
 import type { Client, Clients } from '../clients/client.ts';
 import { readClients } from '../clients/clients-file.ts';
+import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url-parsers.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
@@ -16,7 +17,11 @@ export function appChecks(examined: Examined): readonly DoctorCheck[] {
   const read = () => readClients(config, host.operatorFiles) ?? new Map();
   const remedy = 'see docs/openid.md; vault clients check reads the file alone';
   return [
-    { name: 'apps', remedy, run: () => checkClients(read(), isLocal(config.baseUrl)) },
+    {
+      name: 'apps',
+      remedy,
+      run: () => [...checkClients(read(), isLocal(config.baseUrl)), ...checkAgents(config, read())],
+    },
     ...(isLocal(config.baseUrl) ? [] : [{ name: 'apps', remedy, run: () => checkIssuer(examined) } as const]),
   ];
 }
@@ -51,6 +56,15 @@ function checkClients(clients: Clients, isTrial: boolean): readonly Finding[] {
           ),
         ]),
   ];
+}
+
+/** Checks that clients with a document have a server to use. */
+function checkAgents({ clientMetadataHosts: hosts }: Pick<Config, 'clientMetadataHosts'>, clients: Clients) {
+  if (hosts.length === 0) return [];
+  const servers = new Set([...clients.values()].flatMap(({ resources }) => resources.map(({ url }) => url)));
+  if (servers.size > 0) return [ok('apps', `agents of ${hosts.join(', ')} may use ${[...servers].join(', ')}`)];
+  const remedy = 'add "resources" to an app of CLIENTS, or unset CLIENT_METADATA_HOSTS; see docs/openid.md';
+  return [warn('apps', `agents of ${hosts.join(', ')} find no server that they may use`, remedy)];
 }
 
 /** Checks the answers that apps read first: the discovery document with this issuer, and the keys. */

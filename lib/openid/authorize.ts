@@ -4,17 +4,24 @@ import { badRequest } from '../base/error.ts';
 import type { Clients } from '../clients/client.ts';
 import { answerLocation } from './answer.ts';
 import { type AddressChoice, findChoice, type Picked } from './choice.ts';
+import type { DocumentContext } from './client-documents.ts';
 import { subjectOfHint } from './id-token.ts';
-import { judge, type ValidRequest } from './judge.ts';
+import type { ValidRequest } from './judge.ts';
+import { judgeRequest } from './judge-request.ts';
 import type { SigningContext } from './signing-keys.ts';
 import { type SubjectContext, subjectOf } from './subject.ts';
 
-type Ctx = Parameters<typeof issueCode>[0] & SigningContext & SubjectContext & { readonly clients: Clients };
+type Ctx = Parameters<typeof issueCode>[0] &
+  SigningContext &
+  SubjectContext &
+  DocumentContext & { readonly clients: Clients };
 
 /** The person's answer on the page. */
 export interface PersonsAnswer extends Pick<AuthorizationRequest, 'request' | 'client' | 'credentialId' | 'evidence'> {
   /** Undefined where the person was not asked yet. */
   readonly picked: Picked | undefined;
+  /** Is called before the document of a client is fetched; throws where the caller has fetched enough. */
+  readonly spend: () => void;
 }
 
 /** The page's next step: a redirect, or the choice of an address for the app. */
@@ -32,13 +39,14 @@ export interface PersonsChoice extends AddressChoice {
  * Where the browser goes: with a code, or with `login_required` where somebody other than `id_token_hint` names signed
  * in. Or the choice of addresses that comes before. Throws 400 for an invalid request, and as `issueCode`.
  */
-export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnswer): Promise<NextStep> {
-  const valid = await demandValid(ctx, answer.request);
-  const { client, redirectUri, challenge, scopes, target, nonce, maxAge, hinted } = valid;
+export async function answerRequest(ctx: Ctx, { picked, spend, ...answer }: PersonsAnswer): Promise<NextStep> {
+  const valid = await demandValid(ctx, answer.request, spend);
+  const { client, app, redirectUri, challenge, scopes, target, nonce, maxAge, hinted } = valid;
   try {
     const code = await issueCode(ctx, {
       ...answer,
       clientId: client.id,
+      app,
       redirectUri,
       codeChallenge: challenge,
       scope: [...scopes, ...(target?.scopes ?? [])].join(' '),
@@ -48,7 +56,8 @@ export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnsw
       maxAge,
       async admit(signIn, key) {
         const { did, account } = signIn;
-        if (hinted !== undefined && hinted !== (await subjectOf(ctx, client, did))) throw new AnotherPerson();
+        if (hinted !== undefined && hinted !== (await subjectOf(ctx, target?.resource ?? client, did)))
+          throw new AnotherPerson();
         const choice = await findChoice(ctx, valid, signIn, picked);
         if (choice) throw new ChoiceNeeded({ ...choice, did, account, key });
       },
@@ -65,9 +74,9 @@ export async function answerRequest(ctx: Ctx, { picked, ...answer }: PersonsAnsw
 }
 
 /** Where the browser goes after Cancel. Throws 400 for a request that is not in order. */
-export async function cancelRequest(ctx: Ctx, request: string): Promise<string> {
+export async function cancelRequest(ctx: Ctx, request: string, spend: () => void): Promise<string> {
   const about = 'the person cancelled';
-  const place = await demandValid(ctx, request);
+  const place = await demandValid(ctx, request, spend);
   return answerLocation(ctx.config.baseUrl, place, { error: 'access_denied', error_description: about });
 }
 
@@ -87,8 +96,8 @@ export async function judgeHint(ctx: SigningContext, valid: ValidRequest): Promi
 /** The description of the error for a refused hint. */
 export const HINT_REFUSED = 'id_token_hint is no ID token of this client';
 
-async function demandValid(ctx: Ctx, request: string): Promise<HintedRequest> {
-  const judged = judge(ctx.clients, request);
+async function demandValid(ctx: Ctx, request: string, spend: () => void): Promise<HintedRequest> {
+  const judged = await judgeRequest(ctx, request, spend);
   if ('fault' in judged) throw badRequest(`Invalid request: ${judged.fault}`);
   if ('error' in judged) throw badRequest(`Invalid request: ${judged.about}`);
   const hinted = await judgeHint(ctx, judged.valid);

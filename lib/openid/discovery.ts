@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { AUTH_METHODS } from './authenticate.ts';
 import { CLAIM_NAMES } from './claims.ts';
+import { ASSERTION_ALGS } from './client-assertion.ts';
 import { ACR } from './id-token.ts';
 import { PROMPTS } from './judge.ts';
 import { SCOPES } from './scopes.ts';
@@ -9,8 +10,11 @@ import { SIGNING_ALG } from './sealed-key.ts';
 /** The claims of every ID token. */
 const TOKEN_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash'];
 
+type ServerConfig = Pick<Config, 'baseUrl' | 'clientMetadataHosts'>;
+
 /** The metadata of the authorization server (RFC 8414 section 2, RFC 9207). It lists all that is supported. */
-export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
+export function serverMetadata({ baseUrl: issuer, clientMetadataHosts }: ServerConfig, languages: readonly string[]) {
+  const takesDocuments = clientMetadataHosts.length > 0;
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -20,7 +24,13 @@ export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, lan
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],
-    token_endpoint_auth_methods_supported: AUTH_METHODS,
+    token_endpoint_auth_methods_supported: takesDocuments ? [...AUTH_METHODS, 'private_key_jwt'] : AUTH_METHODS,
+    ...(takesDocuments
+      ? {
+          token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
+          client_id_metadata_document_supported: true,
+        }
+      : {}),
     code_challenge_methods_supported: ['S256'],
     ui_locales_supported: languages,
     authorization_response_iss_parameter_supported: true,
@@ -29,7 +39,7 @@ export function serverMetadata({ baseUrl: issuer }: Pick<Config, 'baseUrl'>, lan
 }
 
 /** The same, with the members of OpenID Connect alone (OpenID Connect Discovery 1.0 section 3). */
-export function discoveryDocument(config: Pick<Config, 'baseUrl'>, languages: readonly string[]) {
+export function discoveryDocument(config: ServerConfig, languages: readonly string[]) {
   return {
     ...serverMetadata(config, languages),
     userinfo_endpoint: `${config.baseUrl}/userinfo`,

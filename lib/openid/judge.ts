@@ -1,7 +1,7 @@
 // The authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), judged by its query.
 
 import { CODE_CHALLENGE } from '../authorization-codes/challenge.ts';
-import { type Client, type Clients, findResource, type Resource } from '../clients/client.ts';
+import { type Client, type Clients, findResource, isRedirectOf, type Resource } from '../clients/client.ts';
 import { type Parameters, readParameters } from './parameters.ts';
 import { knownScopes, type Scope } from './scopes.ts';
 
@@ -22,9 +22,11 @@ export interface ReturnPlace {
 
 /** A request that is in order. */
 export interface ValidRequest extends ReturnPlace {
+  /** Whose sign-in it is, of `APPS`: the client's own, or that of the resource which a client with a document wants. */
+  readonly app: string;
   readonly scopes: readonly Scope[];
   /** What the access token is for; undefined for one of `/userinfo`. */
-  readonly target: Target | undefined;
+  readonly target: ResourceGrant | undefined;
   /** Null where the client may do without PKCE, and does. */
   readonly challenge: string | null;
   readonly nonce: string | undefined;
@@ -37,7 +39,7 @@ export interface ValidRequest extends ReturnPlace {
 }
 
 /** A resource, and what the access token is good for there. */
-export interface Target {
+export interface ResourceGrant {
   readonly resource: Resource;
   readonly scopes: readonly string[];
 }
@@ -60,13 +62,14 @@ export type PageFault =
   | 'client_id_missing'
   | 'client_id_twice'
   | 'client_unknown'
+  | 'client_document'
   | 'redirect_uri_missing'
   | 'redirect_uri_twice'
   | 'redirect_uri_unknown';
 
 /** A request as it was judged: a page that leads nowhere, an error for the client, or one that is in order. */
 export type JudgedRequest =
-  | { readonly fault: PageFault; readonly client?: Client }
+  | { readonly fault: PageFault; readonly client?: Client; readonly about?: string }
   | { readonly place: ReturnPlace; readonly error: AuthorizationError; readonly about: string }
   | { readonly valid: ValidRequest };
 
@@ -83,11 +86,13 @@ export function judge(clients: Clients, query: string): JudgedRequest {
   if (error !== undefined && about !== undefined) return { place, error, about };
   const { value } = given;
   const maxAge = value('max_age');
+  const target = targetOf(place.client, given);
   return {
     valid: {
       ...place,
+      app: place.client.document && target ? target.resource.app : place.client.id,
       scopes: wordsOf(value('scope')).includes('openid') ? knownScopes(value('scope') ?? '') : [],
-      target: targetOf(place.client, given),
+      target,
       challenge: value('code_challenge') ?? null,
       nonce: value('nonce'),
       maxAge: maxAge === undefined ? undefined : Number(maxAge),
@@ -107,7 +112,7 @@ function placeOf(clients: Clients, given: Parameters): ReturnPlace | { fault: Pa
   if (!client) return { fault: 'client_unknown' };
   if (isTwice('redirect_uri')) return { fault: 'redirect_uri_twice', client };
   if (redirectUri === undefined) return { fault: 'redirect_uri_missing', client };
-  if (!client.redirectUris.includes(redirectUri)) return { fault: 'redirect_uri_unknown', client };
+  if (!isRedirectOf(client, redirectUri)) return { fault: 'redirect_uri_unknown', client };
   return { client, redirectUri, rawState: isTwice('state') ? undefined : raw('state') };
 }
 
@@ -126,6 +131,8 @@ function faultOf(given: Parameters, client: Client): Fault | undefined {
   const resource = value('resource');
   if (resource !== undefined && !findResource(client, resource))
     return ['invalid_target', 'resource is no server that this client may ask tokens for'];
+  if (resource === undefined && client.document)
+    return ['invalid_target', 'resource is missing: the server that this client wants to use'];
   // Who asks for a token of a resource may do without an ID token: then it is OAuth 2.0 alone.
   if (resource === undefined && !wordsOf(value('scope')).includes('openid'))
     return ['invalid_scope', 'scope must contain openid'];
@@ -133,7 +140,7 @@ function faultOf(given: Parameters, client: Client): Fault | undefined {
 }
 
 /** Which of the resource's scopes: those that are asked for, all where none is (RFC 6749 section 3.3). */
-function targetOf(client: Client, { value }: Parameters): Target | undefined {
+function targetOf(client: Client, { value }: Parameters): ResourceGrant | undefined {
   const resource = findResource(client, value('resource') ?? '');
   if (!resource) return undefined;
   const asked = resource.scopes.filter((scope) => wordsOf(value('scope')).includes(scope));

@@ -1,4 +1,6 @@
+import type { Fetch } from '../base/http-client.ts';
 import type { Clients } from '../clients/client.ts';
+import { createDocumentFacts, type DocumentFacts } from './client-documents.ts';
 import { createKeyFacts, type KeyFacts } from './signing-keys.ts';
 import type { SaltFacts } from './subject.ts';
 
@@ -8,15 +10,19 @@ export interface OpenIdFacts {
   readonly refusedLinks: Map<string, number>;
   readonly keyFacts: KeyFacts;
   readonly saltFacts: SaltFacts;
+  readonly documentFacts: DocumentFacts;
 }
 
 /** The provider's parts of a vault. */
 export interface OpenIdParts extends OpenIdFacts {
   /** The apps that people sign in to; undefined without `CLIENTS`. */
   readonly clients: Clients | undefined;
+  /** Reads documents of clients, from public addresses alone where the host can tell. */
+  readonly documentFetch: Fetch;
 }
 
 /** Nothing known yet. */
 export function createOpenIdFacts(): OpenIdFacts {
-  return { refusedLinks: new Map(), keyFacts: createKeyFacts(), saltFacts: { salt: undefined } };
+  const saltFacts = { salt: undefined };
+  return { refusedLinks: new Map(), keyFacts: createKeyFacts(), saltFacts, documentFacts: createDocumentFacts() };
 }

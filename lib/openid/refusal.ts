@@ -9,22 +9,24 @@ const WORDS: Readonly<Record<PageFault, string>> = {
   client_id_missing: 'This link has no client_id.',
   client_id_twice: 'This link has client_id twice.',
   client_unknown: 'client_id of this link is not an app of CLIENTS.',
+  client_document: 'client_id of this link is the URL of a document that is not in order:',
   redirect_uri_missing: 'This link has no redirect_uri.',
   redirect_uri_twice: 'This link has redirect_uri twice.',
   redirect_uri_unknown:
-    'redirect_uri of this link is not one that CLIENTS has for the app. Each character counts: port, slash at the end, query.',
+    'redirect_uri of this link is not one that CLIENTS has for the app, or its document. Each character counts: port, slash at the end, query.',
 };
 
 /** The words; those that the app may use are named on loopback alone. */
 export function explainFault(
   { baseUrl }: Pick<Config, 'baseUrl'>,
-  { fault, client }: Extract<JudgedRequest, { fault: unknown }>,
+  { fault, client, about }: Extract<JudgedRequest, { fault: unknown }>,
 ): string {
+  if (about !== undefined) return `${WORDS[fault]} ${about}.`;
   return isLoopbackOrigin(baseUrl) && fault === 'redirect_uri_unknown'
     ? `${WORDS[fault]} ${listOf(client)}`
     : WORDS[fault];
 }
 
 function listOf(client: Client | undefined): string {
-  return `CLIENTS has: ${client?.redirectUris.join(' ')}`;
+  return `${client?.document ? 'The document' : 'CLIENTS'} has: ${client?.redirectUris.join(' ')}`;
 }

@@ -4,7 +4,7 @@ import { digestOf } from '../authorization-codes/authorize.ts';
 import { type ExchangeContext, type Exchanged, exchangeCode } from '../authorization-codes/exchange.ts';
 import { toBase64url } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
-import type { Client, Clients } from '../clients/client.ts';
+import type { Client, Clients, Resource } from '../clients/client.ts';
 import { readIdentity } from '../registration/proven-identity.ts';
 import { invalidRequest } from './authenticate.ts';
 import { type Claims, claimsOf } from './claims.ts';
@@ -58,14 +58,14 @@ export async function exchangeForTokens(ctx: Ctx, client: Client, form: Paramete
     expires_in: resource ? RESOURCE_TOKEN_SECONDS : config.idTokenSeconds,
     ...(code.scope === '' ? {} : { scope: code.scope }),
     ...(knownScopes(code.scope).includes('openid')
-      ? { id_token: await signIdToken(ctx, client, { code, identity }, access_token) }
+      ? { id_token: await signIdToken(ctx, { client, resource }, { code, identity }, access_token) }
       : {}),
   };
 }
 
 async function signIdToken(
   ctx: Ctx,
-  client: Client,
+  { client, resource }: { readonly client: Client; readonly resource: Resource | undefined },
   { code, identity }: Exchanged,
   accessToken: string,
 ): Promise<string> {
@@ -73,7 +73,8 @@ async function signIdToken(
   const issuedAt = Math.floor(clock.now() / 1000);
   const claims: Claims = {
     iss: config.baseUrl,
-    sub: await subjectOf(ctx, client, identity.did),
+    // A client with a document has no people of its own: they are who they are at the server.
+    sub: await subjectOf(ctx, resource ?? client, identity.did),
     aud: client.id,
     iat: issuedAt,
     exp: issuedAt + config.idTokenSeconds,

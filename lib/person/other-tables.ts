@@ -9,6 +9,7 @@ export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   budget_uses: { none: 'how much of a day’s budget a network used: 24 hours, nobody’s in particular' },
   chain_blocks: { none: 'blocks of the chain' },
   chains: { none: 'which chains there are' },
+  client_assertions: { none: 'which tokens clients have shown, by digests' },
   follower: { none: 'how far the chain is read' },
   invite_uses: { none: 'which invites were used, by digests that name nobody' },
   key_marks: { none: 'keys of the vault' },

@@ -33,7 +33,7 @@ afterAll(stop);
 async function exchange({ ctx }: Party, change = {}) {
   const grant = { token: freshToken(), until: ctx.clock.now() + 60_000 };
   try {
-    const { identity } = await exchangeCode(ctx, { ...made.exchange, grant, ...change });
+    const { identity } = await exchangeCode(ctx, { ...made.exchange, grantFor: () => grant, ...change });
     return { status: 200, body: identity };
   } catch (error) {
     if (!(error instanceof VaultError)) throw error;

@@ -12,6 +12,7 @@ export const GROWING = [
   'chain_events',
   'challenge_notices',
   'challenges',
+  'client_assertions',
   'codes',
   'credentials',
   'erasures',

@@ -51,6 +51,9 @@ export const SERVICE_TABLES: readonly string[] = [
     signs_from INTEGER NOT NULL,
     ends_at INTEGER
   ) STRICT, WITHOUT ROWID`,
+  // Tokens by which clients with a document have shown their key, until they end: each counts once.
+  `CREATE TABLE client_assertions (id TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX client_assertions_by_end ON client_assertions (until)`,
   // One row: the salt of people's subjects, which do not follow from a secret because that may change.
   `CREATE TABLE subject_salt (id INTEGER PRIMARY KEY CHECK (id = 1), salt TEXT NOT NULL) STRICT`,
   // Tells a key from the one that was in force before.

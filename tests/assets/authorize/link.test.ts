@@ -10,7 +10,8 @@ describe('the request of an app', () => {
     const text = `${search({ ui_locales: 'xx de', prompt: 'login create', login_hint: 'a@b.example' })}&state=a%20b+c`;
     expect(parseLink(text)).toEqual({
       query: text.slice(1),
-      clientId: 'tea',
+      appId: 'tea',
+      backTo: undefined,
       host: 'tea.example',
       scopes: ['openid', 'email'],
       resource: undefined,
@@ -18,6 +19,18 @@ describe('the request of an app', () => {
       languages: ['xx', 'de'],
       loginHint: 'a@b.example',
       invite: undefined,
+    });
+  });
+
+  test.each([
+    ['http://127.0.0.1:33418/callback', '127.0.0.1:33418'],
+    ['https://agent.example/back', undefined],
+    ['https://elsewhere.example/back', 'elsewhere.example'],
+  ])('a client with a document is named by its host, and goes back to %s', (redirect_uri, backTo) => {
+    const client_id = 'https://agent.example/oauth/client.json';
+    const resource = 'https://mcp.tea.example/mcp';
+    expect(parseLink(search({ client_id, redirect_uri, resource }), 'tea')).toMatchObject({
+      ...{ appId: 'tea', host: 'agent.example', backTo, resource },
     });
   });
 

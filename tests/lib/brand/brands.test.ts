@@ -40,7 +40,8 @@ describe('the brand of the operator', () => {
   });
 
   test('names the host of a client of CLIENTS', () => {
-    const client = { id: 'tea', redirectUris: ['https://tea.example/in'], secrets: [], needsPkce: true, sector: 'tea' };
+    const uris = { redirectUris: ['https://tea.example/in'], secrets: [], needsPkce: true };
+    const client = { ...uris, id: 'tea', sector: 'tea', resources: [] };
     const brandOf = createBrands(readConfig({ ...VARS, ...OFF }), undefined, new Map([['tea', client]]));
     expect([brandOf('tea').site, brandOf('other').site]).toEqual(['tea.example', undefined]);
     expect(brandOf('tea')).toMatchObject({ name: 'vault.example.com', isOwn: false });

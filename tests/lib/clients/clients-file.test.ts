@@ -79,7 +79,11 @@ describe('CLIENTS', () => {
       'pkce must be "optional"',
     ],
     ['a sector that is no name', { tea: { redirect_uris: URIS, sector: 'https://x' } }, 'sector must have 1 to 64'],
-    ['an unknown member', { tea: { redirect_uris: URIS, scopes: [] } }, 'only redirect_uris, secrets, pkce, sector and resources'],
+    [
+      'an unknown member',
+      { tea: { redirect_uris: URIS, scopes: [] } },
+      'only redirect_uris, secrets, pkce, sector and resources',
+    ],
   ])('refused: %s', (_, entries, problem) => {
     const say = () => read(entries);
     expect(say).toThrow(`CLIENTS`);
@@ -108,8 +112,8 @@ describe('CLIENTS', () => {
     expect(read({ tea: { resources, sector: 'houses' } })?.get('tea')).toEqual({
       ...{ id: 'tea', redirectUris: [], secrets: [], needsPkce: true, sector: 'houses' },
       resources: [
-        { url: 'https://mcp.tea.example/', scopes: [], sector: 'houses' },
-        { url: 'http://localhost:4002/mcp', scopes: ['notes:read'], sector: 'houses' },
+        { url: 'https://mcp.tea.example/', scopes: [], app: 'tea', sector: 'houses' },
+        { url: 'http://localhost:4002/mcp', scopes: ['notes:read'], app: 'tea', sector: 'houses' },
       ],
     });
   });
@@ -135,7 +139,10 @@ describe('CLIENTS', () => {
   });
 
   test('refused: one resource of two sectors, at which a person would be two', () => {
-    const two = (sector: string) => ({ tea: { resources: [MCP], sector: 'houses' }, wiki: { resources: [MCP], sector } });
+    const two = (sector: string) => ({
+      tea: { resources: [MCP], sector: 'houses' },
+      wiki: { resources: [MCP], sector },
+    });
     expect(() => read(two('wiki'))).toThrow('is wrong for the app wiki: it has a resource of an app of another sector');
     expect(read(two('houses'))?.size).toBe(2);
   });

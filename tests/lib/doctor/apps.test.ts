@@ -13,9 +13,15 @@ const DISCOVERY = { issuer: URL_OF_VAULT, jwks_uri: `${URL_OF_VAULT}/jwks` };
 const JWKS = { keys: [{ kty: 'RSA', kid: 'one' }] };
 
 /** What the doctor says of the apps where the internet answers so. */
-async function told(answers: Readonly<Record<string, unknown>>, clients: unknown = CLIENTS, baseUrl = URL_OF_VAULT) {
+async function told(
+  answers: Readonly<Record<string, unknown>>,
+  clients: unknown = CLIENTS,
+  baseUrl = URL_OF_VAULT,
+  vars: Readonly<Record<string, string>> = {},
+) {
   const config = readConfig({
     ...OPENID_VARS,
+    ...vars,
     VAULT_SECRET,
     BASE_URL: baseUrl,
     REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
@@ -57,6 +63,14 @@ describe('the doctor on apps of CLIENTS', () => {
     ['no key set', { ...served, '/jwks': undefined }, `warn apps find no key at ${URL_OF_VAULT}/jwks`],
   ])('says what apps do not find: %s', async (_, answers, text) => {
     expect(await told(answers, TEA)).toEqual(['ok 1 app signs people in: tea', text]);
+  });
+
+  test.each([
+    [CLIENTS, 'ok agents of claude.ai, vscode.dev may use https://mcp.tea.example/mcp'],
+    [{ page: CLIENTS.page }, 'warn agents of claude.ai, vscode.dev find no server that they may use'],
+  ])('says which agents may use which servers', async (clients, text) => {
+    const vars = { CLIENT_METADATA_HOSTS: 'claude.ai,vscode.dev' };
+    expect(await told(served, clients, URL_OF_VAULT, vars)).toContain(text);
   });
 
   test('on loopback nobody else reads the issuer, and its URIs are as they should be', async () => {

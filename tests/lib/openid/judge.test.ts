@@ -9,7 +9,7 @@ const TEA: Client = {
   secrets: ['sha256:00'],
   needsPkce: true,
   sector: 'tea',
-  resources: [{ url: 'https://mcp.tea.example/mcp', scopes: ['notes:read', 'notes:write'], sector: 'tea' }],
+  resources: [{ url: 'https://mcp.tea.example/mcp', scopes: ['notes:read', 'notes:write'], app: 'tea', sector: 'tea' }],
 };
 const WIKI: Client = { ...TEA, id: 'wiki', redirectUris: ['https://wiki.example/'], needsPkce: false, resources: [] };
 const CLIENTS = new Map([TEA, WIKI].map((client) => [client.id, client]));
@@ -152,6 +152,8 @@ describe('§3 authorize: requests in order', () => {
     expect(judged({ nonce: 'n', max_age: '60', scope: 'did  address openid offline_access email' })).toEqual({
       valid: {
         client: TEA,
+        app: 'tea',
+        target: undefined,
         redirectUri: RIGHT.redirect_uri,
         rawState: 'a+b',
         scopes: ['openid', 'email', 'did'],
