@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OPENID_TESTS } from './support/openid-rows.ts';
+import { AGENT_TESTS, OPENID_TESTS } from './support/openid-rows.ts';
 
 const SPECIFICATION = join(import.meta.dir, '../../shared/spec/vault-http-api.md');
 const OPENID = join(import.meta.dir, '../../shared/spec/openid.md');
@@ -41,6 +41,14 @@ if (existsSync(OPENID)) {
     });
     test.each(Object.entries(tests))('%s', (_, names) => {
       expect(names).not.toEqual([]);
+      expect(names.filter((name) => !begins(name))).toEqual([]);
+    });
+  });
+
+  describe('every rule of §12 has a test', () => {
+    const rules = partOf('## 12.').replace(/\s+/g, ' ');
+    test.each(Object.entries(AGENT_TESTS))('%s', (rule, names) => {
+      expect([rule, rules.includes(rule)]).toEqual([rule, true]);
       expect(names.filter((name) => !begins(name))).toEqual([]);
     });
   });

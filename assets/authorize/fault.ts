@@ -14,7 +14,7 @@ export async function showFault(fault: string, again: () => void): Promise<void>
   showProblem('link', {}, [], isLoopback(location.hostname) ? fault : '');
 }
 
-const LOOPBACK = /^(?:.+\.)?localhost(?::\d+)?$|^127\.|^\[::1\]/;
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/;
 
 /** Whether a host, perhaps with a port, is this device. */
 export function isLoopback(host: string): boolean {

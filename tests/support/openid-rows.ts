@@ -72,3 +72,47 @@ export const OPENID_TESTS: Readonly<Record<string, Rows>> = {
     'login CSRF at the app': ['Auth.js, with state and nonce'],
   },
 };
+
+/** What the tests of each rule of §12 are named, by words of the rule. */
+export const AGENT_TESTS: Rows = {
+  "the same document, less what is OpenID's alone": ['RFC 8414: clients of OAuth 2.0 alone find the same'],
+  'names one of them, else `invalid_target`': [
+    'resource that nobody has',
+    '303 invalid_target: a server that the client may not ask for',
+    '400 invalid_target: another server at /token',
+  ],
+  'it is part of the `request` that the passkey signs': ['it is part of the request that the passkey signs'],
+  'The access token is then `at+jwt` (RFC 9068)': ['the access token is at+jwt'],
+  'It is no good at `/userinfo`': ['it is no good at /userinfo'],
+  'hosts whose https URLs are taken as `client_id`': ['%s is no client, and nothing is fetched'],
+  'public addresses alone, checked at connection': ['a name that changes its address between check and connection'],
+  'without redirects, 5 KiB, 5 s': [
+    'behind a redirect',
+    'of 5 KiB and more',
+    'one that does not come within 5 seconds',
+  ],
+  'for 5 minutes to 24 hours, failures 1 minute': [
+    'are kept as they say, for 5 minutes to 24 hours',
+    'a failure is kept for a minute',
+  ],
+  '`client_id` in it is its own URL': ['of another client'],
+  'of loopback ones any port (RFC 8252)': ['loopback redirect URIs are of any port'],
+  '`none`, or `private_key_jwt` (ES256, RS256; `jti` used once)': [
+    'gets a token of the server',
+    'ES256',
+    'RS256',
+    '401 invalid_client: jti is used once',
+  ],
+  '`jwks` or a `jwks_uri` on the same host': ['keys at jwks_uri', 'with keys elsewhere'],
+  'PKCE always': ['PKCE always'],
+  "The page names the host, never the document's name alone, shows the resource, and asks each time": [
+    'the page knows whose server it is, and shows no name of the document',
+    'a client with a document is named by its host',
+    'each time asks the person',
+  ],
+  '`@modelcontextprotocol/sdk` with such a document': ['@modelcontextprotocol/sdk, unmodified'],
+  '`@modelcontextprotocol/conformance authorization` (3 of 3)': [
+    '@modelcontextprotocol/conformance authorization: 3 of 3',
+  ],
+  'an MCP server of 40 lines in `examples/apps/`': ['reaches the server of examples/apps/mcp.ts'],
+};

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { isLoopback } from '../../../assets/authorize/fault.ts';
 import { channelsFor, parseLink } from '../../../assets/authorize/link.ts';
 import { masked } from '../../../assets/authorize/screens.ts';
 
@@ -39,6 +40,19 @@ describe('the request of an app', () => {
     ['without a URI', '?client_id=tea'],
     ['with a URI that is none', search({ redirect_uri: '/back' })],
   ])('is none %s', (_, text) => expect(parseLink(text)).toBeUndefined());
+});
+
+test('what is this device: no host that only looks so', () => {
+  for (const host of ['localhost', 'a.localhost:1', '127.0.0.1', '127.8.8.8:33418', '[::1]:80'])
+    expect([host, isLoopback(host)]).toEqual([host, true]);
+  for (const host of [
+    '127.evil.example',
+    'localhost.evil.example',
+    '[::1].evil.example',
+    '128.0.0.1',
+    'evil-localhost',
+  ])
+    expect([host, isLoopback(host)]).toEqual([host, false]);
 });
 
 test.each([
