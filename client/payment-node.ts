@@ -79,10 +79,11 @@ export async function readHead(ask: AskNode): Promise<number> {
   return numberOf(await ask('eth_blockNumber', []));
 }
 
-/** Whether the transaction's block is one of the chain. */
-export async function isCanonical(ask: AskNode, { block, blockHash }: MinedTransaction): Promise<boolean> {
+/** When the transaction's block was made, in seconds since 1970; undefined where that is not a block of the chain. */
+export async function readTime(ask: AskNode, { block, blockHash }: MinedTransaction): Promise<number | undefined> {
   const found = objectOf(await ask('eth_getBlockByNumber', [quantity(block), false]));
-  return isHash(found?.['hash']) && found['hash'].toLowerCase() === blockHash;
+  if (!isHash(found?.['hash']) || found['hash'].toLowerCase() !== blockHash) return undefined;
+  return numberOf(found['timestamp']);
 }
 
 /** The recipient and input of a transaction; undefined while the node does not show it in this block. */

@@ -1,4 +1,4 @@
-import { demandMembers, isAddress, type Member, TERMS } from './order-members.ts';
+import { demandMembers, isAddress, type Member, shown, TERMS } from './order-members.ts';
 import { isHash } from './payment-node.ts';
 import { isOrigin, type OrderName, paymentNonce } from './payment-nonce.ts';
 
@@ -44,6 +44,13 @@ export async function readOrder(order: PaymentOrder): Promise<Order> {
   const { to, token, amount } = order;
   const nonce = BigInt(await paymentNonce(order));
   return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount), nonce };
+}
+
+/** Throws a `TypeError` for anything but a time in seconds: milliseconds, or the number of a block. */
+export function demandSince(since: unknown): void {
+  const isTime = Number.isSafeInteger(since) && Number(since) >= 1e9 && Number(since) < 1e11;
+  if (since !== undefined && !isTime)
+    throw new TypeError(`since is ${shown(since)}; expected when the order was made, in seconds since 1970`);
 }
 
 /** The claims of a receipt, to be verified. */

@@ -4,7 +4,6 @@ import { findOperation, hasTransfer, operationsIn, type SettledOperation, USER_O
 import {
   type AskNode,
   askOver,
-  isCanonical,
   isHash,
   listOf,
   type MinedTransaction,
@@ -14,10 +13,12 @@ import {
   readFinal,
   readHead,
   readMined,
+  readTime,
 } from './payment-node.ts';
 import { type OrderName, paymentNonce } from './payment-nonce.ts';
 import {
   type Claim,
+  demandSince,
   type Order,
   type PaymentOrder,
   type PaymentReceipt,
@@ -43,15 +44,17 @@ export type PaymentVerdict =
       readonly final: boolean;
       readonly block: number;
       readonly blockHash: string;
+      /** When the block was made, in seconds since 1970. */
+      readonly time: number;
       /** The payment's identity: count each once. */
       readonly userOpHash: string;
       readonly txHash: string;
       readonly account: string;
     }
   | {
-      /** For good: the operation is another order's, or a final block shows that it moved nothing. */
+      /** For good: the operation is another order's, or a final block shows that it moved nothing or is too old. */
       readonly status: 'unpaid';
-      readonly reason: 'other_order' | 'reverted' | 'no_transfer';
+      readonly reason: 'other_order' | 'reverted' | 'no_transfer' | 'too_old';
     }
   /** Not on the chain, not any more, or not in a final block: ask again later. */
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
@@ -64,7 +67,15 @@ export interface VerifyOptions {
   readonly accounts?: readonly AccountFactory[];
   /** Blocks below the newest one; the node's `finalized` block when absent. */
   readonly finalityBlocks?: number | undefined;
+  /**
+   * When the order was made, in seconds since 1970. What was paid more than an hour before that is `too_old`: it paid
+   * an earlier order of the same id.
+   */
+  readonly since?: number | undefined;
 }
+
+/** A shop's clock and a block's time may differ by that: blocks made after an outage of a rollup have earlier times. */
+const CLOCKS_DIFFER_S = 3_600;
 
 /**
  * How many of the newest blocks are searched for an operation that is not in the transaction that the receipt names.
@@ -73,7 +84,7 @@ const SEARCH_BLOCKS = 1_000;
 
 /**
  * Whether an order was paid, by the answers of your own node: the URL of its JSON-RPC, or a function that asks it.
- * Throws a `NodeError` if it cannot be asked or is on another chain, and a `TypeError` for an invalid order.
+ * Throws a `NodeError` if it cannot be asked or is on another chain, and a `TypeError` for an invalid order or `since`.
  */
 export async function verifyPayment(
   receipt: PaymentReceipt,
@@ -82,6 +93,7 @@ export async function verifyPayment(
   options: VerifyOptions = {},
 ): Promise<PaymentVerdict> {
   const wanted = await readOrder(order);
+  demandSince(options.since);
   const claim = readClaim(receipt);
   if (!claim) return { status: 'unverifiable', reason: 'bad_receipt' };
   if (Number(receipt.chainId ?? order.chainId) !== order.chainId)
@@ -145,7 +157,7 @@ async function judge(
   ask: AskNode,
   { mined, operation }: Found,
   order: Order,
-  { accounts = [], finalityBlocks }: VerifyOptions,
+  { accounts = [], finalityBlocks, since = 0 }: VerifyOptions,
 ): Promise<PaymentVerdict> {
   const { sender: account, success, logs, userOpHash } = operation;
   const { token, to, amount } = order;
@@ -157,12 +169,15 @@ async function judge(
     if (token === 'native') return judgeNative(ask, operation, { mined, to, amount, factories });
     return hasTransfer(logs, { token, from: account, to, amount }) ? 'moved' : 'no_transfer';
   };
-  const finding = await judged();
+  const moved = await judged();
   const isFinal = block <= (await readFinal(ask, finalityBlocks));
   // Last: the facts read before are of this chain if its block still is.
-  if (finding === 'not_shown' || !(await isCanonical(ask, mined)))
-    return { status: 'pending', reason: 'not_canonical' };
-  if (finding === 'moved') return { status: 'paid', final: isFinal, block, blockHash, userOpHash, txHash, account };
-  if (finding !== 'reverted' && finding !== 'no_transfer') return { status: 'unverifiable', reason: finding };
+  const time = await readTime(ask, mined);
+  if (moved === 'not_shown' || time === undefined) return { status: 'pending', reason: 'not_canonical' };
+  const finding = time < since - CLOCKS_DIFFER_S ? 'too_old' : moved;
+  if (finding === 'moved')
+    return { status: 'paid', final: isFinal, block, blockHash, time, userOpHash, txHash, account };
+  if (finding !== 'reverted' && finding !== 'no_transfer' && finding !== 'too_old')
+    return { status: 'unverifiable', reason: finding };
   return isFinal ? { status: 'unpaid', reason: finding } : { status: 'pending', reason: 'not_final' };
 }

@@ -126,6 +126,16 @@ export const chainIdText = v.pipe(
   v.transform((digits) => Number(digits)),
 );
 
+/** A time in seconds since 1970, from 2001 to 5138: neither milliseconds nor the number of a block. */
+export function secondsText(name: string) {
+  const message = `Invalid ${name}: expected seconds since 1970`;
+  return v.pipe(
+    v.string(message),
+    v.regex(/^[1-9]\d{9,10}$/, message),
+    v.transform((digits) => Number(digits)),
+  );
+}
+
 /** A block number in decimal digits. */
 export const sinceText = v.pipe(
   v.string(SINCE),

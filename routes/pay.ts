@@ -32,6 +32,7 @@ import {
   originText,
   pageApp,
   priceText,
+  secondsText,
   sinceText,
   tokenName,
 } from './fields.ts';
@@ -210,6 +211,7 @@ export const payRoutes = [
       token: required(tokenName),
       amount: required(priceText),
       chainId: required(chainIdText),
+      since: optional(secondsText('since')),
       userOpHash: required(hashText('userOpHash')),
       txHash: optional(hashText('txHash')),
       account: optional(addressText('account')),
@@ -224,9 +226,7 @@ export const payRoutes = [
 
 type Terms = { readonly [Name in keyof Movement]: Movement[Name] | undefined };
 
-function shown({ number, time }: TimedBlock) {
-  return { number, time };
-}
+const shown = ({ number, time }: TimedBlock) => ({ number, time });
 
 /** The movement that a payment must make; undefined where no part of it is named. */
 function movementOf({ to, token, amount }: Terms): Movement | undefined {

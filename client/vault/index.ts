@@ -1,5 +1,5 @@
 import type { AskNode } from '../payment-node.ts';
-import type { PaymentOrder, PaymentReceipt, PaymentVerdict } from '../payments.ts';
+import type { PaymentOrder, PaymentReceipt, PaymentVerdict, VerifyOptions } from '../payments.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
 import { type CallOptions, createCall, type VaultEndpoint } from './call.ts';
 import { loadPart } from './error.ts';
@@ -91,18 +91,18 @@ export function createClient(options: ClientOptions) {
       isPayer(await (await loadPart(import('./sign-in.ts'))).signIn(call, info, given)),
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
-    /** The result with which a payment by link returned to this page. */
     returned,
-    /** Whether an order was paid: by your own node, else by the vault's word. */
+    /** Whether an order was paid since it was made: by your own node, else by the vault's word. */
     verifyPayment: async (
-      given: PaymentReceipt,
+      hints: PaymentReceipt,
       order: PaymentOrder,
-      node?: string | URL | AskNode,
+      node?: string | URL | AskNode | null,
+      given?: Pick<VerifyOptions, 'since'>,
     ): Promise<PaymentVerdict> => {
-      const { userOpHash, txHash, account } = given ?? ({} as PaymentReceipt);
+      const { userOpHash, txHash, account } = hints ?? ({} as PaymentReceipt);
       const receipt = { userOpHash, txHash, account };
-      if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node);
-      return call('GET /pay/verify', { ...order, ...receipt });
+      if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node, given);
+      return call('GET /pay/verify', { ...order, ...receipt, ...given });
     },
     /** The vault's events as they happen. */
     async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {

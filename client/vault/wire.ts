@@ -641,11 +641,12 @@ export type PaymentVerdict =
       readonly final: boolean;
       readonly block: Count;
       readonly blockHash: Hash;
+      readonly time: number;
       readonly userOpHash: `0x${string}`;
       readonly txHash: Hash;
       readonly account: Address;
     }
-  | { readonly status: 'unpaid'; readonly reason: 'other_order' | 'reverted' | 'no_transfer' }
+  | { readonly status: 'unpaid'; readonly reason: 'other_order' | 'reverted' | 'no_transfer' | 'too_old' }
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
   | {
       readonly status: 'unverifiable';
@@ -1331,6 +1332,7 @@ export interface Operations {
       readonly token: string;
       readonly amount: string | number | bigint;
       readonly chainId: string | number | bigint;
+      readonly since?: string | number | bigint | undefined;
       readonly userOpHash: string;
       readonly txHash?: string | undefined;
       readonly account?: string | undefined;

@@ -4,6 +4,7 @@ import {
   type PaymentOrder,
   type PaymentReceipt,
   type PaymentVerdict,
+  type VerifyOptions,
   verifyPayment,
 } from '../../client/payments.ts';
 import { rpcError } from '../base/error.ts';
@@ -18,7 +19,11 @@ type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metr
  * Whether an order was paid, by the vault's own node. Of two nodes both must show it: `pending` where one shows nothing
  * yet. Throws 502 `rpc_error`, also where they disagree.
  */
-export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: PaymentOrder): Promise<PaymentVerdict> {
+export async function checkOrder(
+  ctx: Ctx,
+  receipt: PaymentReceipt,
+  { since, ...order }: PaymentOrder & Pick<VerifyOptions, 'since'>,
+): Promise<PaymentVerdict> {
   const accounts = order.token === 'native' ? await ownFactories(ctx) : [];
   const verdicts: PaymentVerdict[] = [];
   const pending = () => verdicts.find(({ status }) => status === 'pending');
@@ -26,7 +31,7 @@ export async function checkOrder(ctx: Ctx, receipt: PaymentReceipt, order: Payme
     ctx,
     'payment',
     async (chain) => {
-      const verdict = await judgeOver(chain, { receipt, order, accounts });
+      const verdict = await judgeOver(chain, { receipt, order, accounts, since });
       verdicts.push(verdict);
       return verdict;
     },
@@ -41,16 +46,17 @@ interface Question {
   readonly receipt: PaymentReceipt;
   readonly order: PaymentOrder;
   readonly accounts: readonly AccountFactory[];
+  readonly since: number | undefined;
 }
 
 async function judgeOver(
   { config, rpc }: ChainReader<'entryPointAddress' | 'finalityBlocks'>,
-  { receipt, order, accounts }: Question,
+  { receipt, order, ...trusted }: Question,
 ): Promise<PaymentVerdict> {
   const { chainId, entryPointAddress, finalityBlocks } = config;
   const ask = (method: string, params: readonly unknown[]) => rpc.call(chainId, method, params);
   const entryPoints = entryPointAddress === null ? [] : [entryPointAddress];
-  return verifyPayment(receipt, order, ask, { entryPoints, accounts, finalityBlocks }).catch((error) => {
+  return verifyPayment(receipt, order, ask, { entryPoints, finalityBlocks, ...trusted }).catch((error) => {
     throw error instanceof NodeError ? rpcError(error) : error;
   });
 }

@@ -78,11 +78,12 @@ export const PaymentVerdict = v.union([
     final: about(v.boolean(), 'No re-org takes it back'),
     block: Count,
     blockHash: Hash,
+    time: about(Count, 'When the block was made, in seconds since 1970'),
     userOpHash: about(Hash, "The payment's identity: count each once"),
     txHash: Hash,
     account: Address,
   }),
-  v.object({ status: v.literal('unpaid'), reason: words('other_order', 'reverted', 'no_transfer') }),
+  v.object({ status: v.literal('unpaid'), reason: words('other_order', 'reverted', 'no_transfer', 'too_old') }),
   v.object({
     status: v.literal('pending'),
     reason: words('no_transaction', 'no_operation', 'not_canonical', 'not_final'),

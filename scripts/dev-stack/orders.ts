@@ -51,6 +51,8 @@ export interface Orders {
 }
 
 interface Order {
+  /** When it was made, in seconds. */
+  readonly since: number;
   paid?: Paid | undefined;
   /** A payment that a re-org took back. It may come again; another payment may come first. */
   lost?: Paid | undefined;
@@ -79,7 +81,7 @@ export function openOrders(origin: string, vaultUrl: string): Orders {
   const verify = async (id: string, order: Order, hints: Hints): Promise<Finding> => {
     const asked = { origin, id, ...TEA };
     const { explorer } = await vault.call('GET /pay/config');
-    const verdict = await vault.verifyPayment(hints, asked);
+    const verdict = await vault.verifyPayment(hints, asked, null, { since: order.since });
     // There is no `await` from here on: only one of two receipts that are checked at once counts.
     if (verdict.status !== 'paid') return verdict;
     // A payment pays one order, and an order is paid once: a second account that pays it gets its money back.
@@ -99,7 +101,7 @@ export function openOrders(origin: string, vaultUrl: string): Orders {
     create() {
       // An id is paid once, so none is used again.
       const id = `tea-${crypto.randomUUID()}`;
-      orders.set(id, {});
+      orders.set(id, { since: Math.floor(Date.now() / 1000) });
       if (orders.size > ORDERS_MAX) dropOldest(orders);
       return shown(id);
     },

@@ -25,10 +25,12 @@ describe.each([
       const receipt = { userOpHash, txHash, account: account.address, chainId: 84532, token };
       const verdict = await verify(receipt, order);
       const block = Number(await rpc('eth_blockNumber'));
-      const { hash: blockHash } = (await rpc('eth_getBlockByNumber', [Hex.fromNumber(block), false])) as {
-        hash: string;
-      };
-      const about = { userOpHash, txHash, block, blockHash, account: account.address.toLowerCase() };
+      const found = (await rpc('eth_getBlockByNumber', [Hex.fromNumber(block), false])) as Record<
+        'hash' | 'timestamp',
+        string
+      >;
+      const at = { block, blockHash: found.hash, time: Number(found.timestamp) };
+      const about = { userOpHash, txHash, ...at, account: account.address.toLowerCase() };
       expect(verdict).toEqual({ status: 'paid', final: true, ...about });
     }
   });
@@ -79,6 +81,26 @@ describe('a receipt pays the order that it paid, and no other', () => {
       });
     }
   });
+
+  test.each(['native', USDC])('P5: not an order of the same id a month later, by `since`: %s', async (token) => {
+    const { order, receipt } = await paid(token);
+    const at = (await verify(receipt, order)) as { readonly time: number };
+    const since = (seconds: number) => verify(receipt, order, { since: at.time + seconds });
+    expect(await since(30 * 86_400)).toEqual({ status: 'unpaid', reason: 'too_old' });
+    expect(await since(3_601)).toEqual({ status: 'unpaid', reason: 'too_old' });
+    for (const seconds of [3_600, 0, -86_400]) expect(await since(seconds)).toMatchObject({ status: 'paid', ...at });
+    // A re-org may put it into a newer block.
+    const early = { since: at.time + 3_601, finalityBlocks: 1 };
+    expect(await verify(receipt, order, early)).toEqual({ status: 'pending', reason: 'not_final' });
+  });
+
+  test.each([0, -1, 45_000_000, Date.now(), 1.5e9 + 0.5, '1700000000', null])(
+    'since is a time in seconds, and not %p',
+    async (since) => {
+      const verdict = verify({ userOpHash: Hex.random(32) }, orderOf(), { since });
+      await expect(verdict).rejects.toThrow('expected when the order was made, in seconds since 1970');
+    },
+  );
 
   test('not ether for a token, and a token for ether is not known', async () => {
     for (const [one, other] of [

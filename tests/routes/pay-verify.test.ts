@@ -44,7 +44,7 @@ function varsOf(): Record<string, string> {
   };
 }
 
-const ask = (receipt: Partial<TestReceipt>, order: Partial<PaymentOrder>, vault = t) => {
+const ask = (receipt: Partial<TestReceipt>, order: Partial<PaymentOrder & { since: number }>, vault = t) => {
   const { chainId: _, ...hints } = receipt;
   return vault.call('GET /pay/verify', { ...order, ...hints });
 };
@@ -61,7 +61,7 @@ describe('GET /pay/verify', () => {
     const paid = { status: 'paid', block, userOpHash, txHash, account: account.address.toLowerCase() };
     expect([status, body]).toEqual([
       200,
-      { ...paid, final: false, blockHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      { ...paid, final: false, time: expect.any(Number), blockHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
     ]);
     await mine(FINALITY_BLOCKS);
     expect((await ask(receipt, order)).body).toMatchObject({ ...paid, final: true });
@@ -76,6 +76,16 @@ describe('GET /pay/verify', () => {
     expect((await ask(receipt, dearer)).body).toEqual({ status: 'pending', reason: 'not_final' });
     await mine(FINALITY_BLOCKS);
     expect((await ask(receipt, dearer)).body).toEqual({ status: 'unpaid', reason: 'no_transfer' });
+  });
+
+  test('P5: what paid an earlier order of the same id is too old by `since`', async () => {
+    const order = orderOf({ token: USDC });
+    const receipt = await payOrder(rpc, account, order);
+    await mine(FINALITY_BLOCKS);
+    const { time } = (await ask(receipt, order)).body;
+    expect((await ask(receipt, { ...order, since: time })).body).toMatchObject({ status: 'paid', time });
+    const later = { ...order, since: time + 30 * 86_400 };
+    expect((await ask(receipt, later)).body).toEqual({ status: 'unpaid', reason: 'too_old' });
   });
 
   test('a frame is part of the order', async () => {
@@ -138,6 +148,8 @@ describe('GET /pay/verify', () => {
     [{ token: 'usdc' }, 'Invalid token: expected native or a 20-byte address'],
     [{ amount: '1.5' }, 'Invalid amount: expected uint256 decimal string'],
     [{ amount: '0' }, 'Invalid amount: expected a number above 0'],
+    [{ since: 1_700_000_000_000 }, 'Invalid since: expected seconds since 1970'],
+    [{ since: 45_000_000 }, 'Invalid since: expected seconds since 1970'],
     [{ chainId: 8453 }, 'Invalid chainId: this vault is on chain 84532'],
   ])('400 for an order that is none: %p', async (wrong, message) => {
     const receipt = { userOpHash: Hex.random(32), account: account.address };
