@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {DIDRegistry} from "./DIDRegistry.sol";
 import {Account} from "./Account.sol";
@@ -11,7 +11,7 @@ import {Account} from "./Account.sol";
 /// Who may do what: anyone reads. Nothing is stored, nothing is owned, so there is nothing to front-run.
 contract AccountHelper {
     /// @dev So that an address that burns whatever it is given cannot make the whole call fail.
-    uint256 private constant READ_GAS = 100_000;
+    uint256 private constant READ_GAS = 300_000;
 
     DIDRegistry public immutable registry;
 

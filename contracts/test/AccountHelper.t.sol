@@ -4,7 +4,9 @@ pragma solidity ^0.8.28;
 import {IEntryPoint} from "@openzeppelin/contracts/interfaces/IERC4337.sol";
 import {P256} from "@openzeppelin/contracts/utils/cryptography/P256.sol";
 import {Account} from "../Account.sol";
+import {Account2} from "../Account2.sol";
 import {AccountFactory} from "../AccountFactory.sol";
+import {AccountFactory2} from "../AccountFactory2.sol";
 import {AccountHelper} from "../AccountHelper.sol";
 import {DIDRegistry} from "../DIDRegistry.sol";
 import {Expect} from "./Expect.sol";
@@ -16,6 +18,17 @@ contract AccountHelperTest is Expect {
     DIDRegistry private immutable _registry = new DIDRegistry(address(this), address(this));
     AccountHelper private immutable _helper = new AccountHelper(_registry);
     AccountFactory private immutable _factory = new AccountFactory(IEntryPoint(address(this)));
+    Account2 private immutable _behind;
+
+    /// @dev A passkey whose index is after those of 23 addresses, which `getOwner` reads first. Made here, so that a test
+    /// reads it from cold storage, as a node does.
+    constructor() {
+        AccountFactory2 factory = new AccountFactory2(IEntryPoint(address(this)));
+        _behind = Account2(payable(factory.createAccount(P256.GX, P256.GY, 0)));
+        for (uint256 i = 1; i < 24; ++i) _behind.addKey(i, 0, "");
+        _behind.removeKey(0, P256.GX, P256.GY);
+        _behind.addKey(P256.GX, P256.P - P256.GY, "");
+    }
 
     function getNonce(address, uint192) external pure returns (uint256) {
         return 5;
@@ -25,6 +38,10 @@ contract AccountHelperTest is Expect {
         address account = _factory.createAccount(P256.GX, P256.GY, 0);
         _registry.registerFor(account, DID, 0, "");
         _expectState(account, 5, DID, true, P256.GX, P256.GY);
+    }
+
+    function test_the_passkey_of_an_account_with_every_address_that_owners_may_add() external view {
+        _expectState(address(_behind), 5, 0, false, P256.GX, P256.P - P256.GY);
     }
 
     function test_an_account_whose_DID_was_deactivated_still_shows_it() external {

@@ -54,6 +54,7 @@ function explain({ message, cause }: Error): string {
   const { data } = (cause ?? {}) as { data?: Hex.Hex };
   const error = errors.find((entry) => data?.startsWith(AbiError.getSelector(entry as AbiError.AbiError)));
   if (!error || !data) return message;
-  const values = AbiError.decode(error as AbiError.AbiError, data, { as: 'Array' } as never) as readonly unknown[];
+  // One value alone is no list.
+  const values = [AbiError.decode(error as AbiError.AbiError, data, { as: 'Array' } as never) as unknown].flat();
   return `${error.name}(${values.join(', ')})`;
 }
