@@ -90,7 +90,9 @@ describe.each(documents)('the prose of %s', (file) => {
 });
 
 /** Pages that say which test shows what, as `routes/verify` “a part of its title”. */
-const SHOWN_BY_TESTS = documents.filter((file) => file === 'docs/threats.md' || file.startsWith('docs/standards/'));
+const SHOWN_BY_TESTS = documents.filter(
+  (file) => ['docs/threats.md', 'docs/contracts.md'].includes(file) || file.startsWith('docs/standards/'),
+);
 
 /** The titles of a file's tests, and of what groups them. */
 const titlesOf = (file: string) =>

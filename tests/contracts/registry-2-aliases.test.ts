@@ -62,7 +62,7 @@ describe('an alias', () => {
     expect(await registry2.refused(bob, 'claimAlias', name, bob.salt)).toEqual(['AliasTaken', name]);
   });
 
-  test('is not taken by a commitment of more than an hour: hoarded ones are worth nothing', async () => {
+  test('is not taken by a commitment of more than an hour: hoarded ones are worth nothing (R11)', async () => {
     for (const [age, isTaken] of [
       [60n * MINUTE, true],
       [60n * MINUTE + 1n, false],
@@ -152,7 +152,7 @@ describe('an alias', () => {
     expect(await registry2.refused(await stranger(), 'claimAlias', freshHash(), ZERO)).toEqual(['NotActive', ZERO]);
   });
 
-  test('of a squatter never leads to the victim, and is free at once', async () => {
+  test('of a squatter never leads to the victim, and is free at once (R9)', async () => {
     const [alice, mallory, name] = [await stranger(), await stranger(), freshHash()];
     await registry2.act(mallory, 'register', pkhHash(alice.address), name, '');
     await later(11n * MINUTE);

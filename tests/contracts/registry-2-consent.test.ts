@@ -112,7 +112,7 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
       expect(await world.registry2.refused(registrar, 'registerFor', ...call)).toEqual(['DidTaken', didHash]);
     });
 
-    test('consents to this DID, alias, account, registry and chain alone', async () => {
+    test('consents to this DID, alias, account, registry and chain alone (R1)', async () => {
       const another = await newAccount();
       const other = Hash.keccak256(Hex.fromString('another'));
       const changes: Readonly<Record<string, Partial<ConsentOptions> & { bring?: object }>> = {
@@ -199,7 +199,7 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
       ]);
     });
 
-    test('is registered by registrars alone, and once', async () => {
+    test('is registered by registrars alone, and once (R15)', async () => {
       const { account, args } = await order();
       const mallory = await stranger(world.rpc);
       expect(await world.registry2.refused(mallory, 'registerFor', ...args)).toEqual(['NotRegistrar', mallory.address]);
@@ -215,7 +215,7 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
   });
 });
 
-test('an account of kind 2 is spoken for by a key that it added, and no more by one that it removed', async () => {
+test('an account of kind 2 is spoken for by a key that it added, and no more by one that it removed (R5)', async () => {
   for (const world of worlds.values()) {
     const [added, account] = [createPasskey(), await accountOf(world.rpc, world.factory2, 2)];
     await account.create();

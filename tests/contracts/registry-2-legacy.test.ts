@@ -56,6 +56,22 @@ test('a DID of the first registry is its controller’s, but for an address’s 
   expect(await registry2.read('isRightful', pkhHash(bob.address))).toBe(true);
 });
 
+test('what is registered in the very second of the opening counts as afterwards, a second earlier not (R8)', async () => {
+  const until = (await timeNow(rpc)) + 60n;
+  const by = (await stranger()).address;
+  const registry2 = openRegistry(rpc, await deploy('DIDRegistry2', by, NOBODY, NOBODY, registry1.address, until), 2);
+  const [alice, mallory, early, late] = [await stranger(), await stranger(), freshHash(), freshHash()];
+  await nextBlockAt(rpc, until - 1n);
+  await registry1.act(alice, 'register', freshHash(), early, '');
+  await nextBlockAt(rpc, until);
+  await registry1.act(mallory, 'register', freshHash(), late, '');
+  expect(await timeNow(rpc)).toBe(until);
+  const bob = await stranger();
+  expect(await registry2.refused(bob, 'register', freshHash(), early, '')).toEqual(['AliasTaken', early]);
+  await registry2.act(bob, 'registerSelf', late, '');
+  expect(await registry2.read('aliases', late)).toBe(pkhHash(bob.address));
+});
+
 test('what is registered in the first registry afterwards blocks nobody (X41)', async () => {
   const registry2 = await follow();
   const [alice, mallory, name, did] = [await stranger(), await stranger(), freshHash(), freshHash()];

@@ -100,6 +100,13 @@ test('an old account moves DID and funds and creates the second account, by one 
   });
 });
 
+test('also where a stranger has created the second account first (R12)', async () => {
+  const { old, did, next } = await openOld();
+  await next.create();
+  expect(await handle(old, [createOf(next), moveOf(did, next)])).toEqual({ reason: null, names: ['DIDMoved'] });
+  expect(await world.registry2.read('controllerToDid', next.address)).toBe(did);
+});
+
 test('before the second account exists, too', async () => {
   const { old, did, next } = await openOld();
   expect(await handle(old, [moveOf(did, next)])).toEqual({ reason: null, names: ['DIDMoved'] });
@@ -113,7 +120,7 @@ describe('a move is refused', () => {
   const NOT_KEY_OF = '0xf29da020';
   const CONTROLLER_TAKEN = '0x4ee465fa';
 
-  test('to the account of another key: nobody’s place is filled by a stranger', async () => {
+  test('to the account of another key: nobody’s place is filled by a stranger (R10)', async () => {
     const { old, did } = await openOld();
     const victim = await accountOf(chain.rpc, world.factory2, 2);
     expect(await handle(old, [moveOf(did, victim)])).toEqual({ reason: NOT_LEGACY, names: [] });

@@ -84,8 +84,14 @@ describe.each(Object.keys(NODES))('on a chain %s', (node) => {
       for (const signer of strangers) {
         expect(await refused(rpc, account, await signUntil(rpc, account, operation, signer))).toBe(SIGNATURE_ERROR);
       }
-      const changed = { ...signed, callData: wallet.accountCallData([{ target: randomAddress(), value: 1n }]) };
-      expect(await refused(rpc, account, changed)).toBe(SIGNATURE_ERROR);
+      const changes: Partial<wallet.Operation>[] = [
+        { callData: wallet.accountCallData([{ target: randomAddress(), value: 1n }]) },
+        { nonce: 1n << 64n },
+        { callGasLimit: operation.callGasLimit + 1n },
+        { preVerificationGas: operation.preVerificationGas + 1n },
+        { maxFeePerGas: operation.maxFeePerGas + 1n },
+      ];
+      for (const change of changes) expect(await refused(rpc, account, { ...signed, ...change })).toBe(SIGNATURE_ERROR);
       await handleOps(rpc, account.entryPoint, signed);
       expect(await refused(rpc, account, signed)).toBe('AA25 invalid account nonce');
     });

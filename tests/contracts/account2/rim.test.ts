@@ -1,4 +1,4 @@
-// What the review of the chain showed of the second account (A7, audit list 3 and 7), each as it was found.
+// What the review of the chain showed of the second account, each attack as it was made.
 import { afterAll, expect, test } from 'bun:test';
 import { Hex, Secp256k1 } from 'ox';
 import { addressSigner, deployFactory2, passkeySigner } from '../../../scripts/dev-stack/account2.ts';
@@ -22,7 +22,7 @@ const { rpc, stop } = await startChain();
 afterAll(stop);
 const NOBODY = Hex.padLeft('0x', 20);
 
-test('the zero address proposes nothing to an account without a guardian', async () => {
+test('the zero address proposes nothing to an account without a guardian (A7)', async () => {
   const account = await createdAccount2(rpc);
   const { x, y } = passkeySigner(createPasskey());
   const data = ownData('proposeRecovery', x, y, LABEL, Hex.padLeft('0x', 32));
