@@ -110,8 +110,41 @@ describe('a code is for one thing', () => {
   });
 
   test.each(['POST /api/verify/send', 'POST /api/verify/check'])('%s refuses another word', async (line) => {
-    const { status, body } = await t.call(line, { ...alice, code: '000000', purpose: 'login' });
     const error = 'Invalid purpose. Must be "registration", "recovery" or "credential"';
-    expect([status, body.error]).toEqual([400, error]);
+    for (const purpose of ['login', 'Recovery', 'recovery ', ['recovery'], { 0: 'recovery' }, true]) {
+      const { status, body } = await t.call(line, { ...alice, code: '000000', purpose });
+      expect([purpose, status, body.error]).toEqual([purpose, 400, error]);
+    }
+  });
+
+  test('a repeated send is not of another purpose than the first', async () => {
+    const key = { 'Idempotency-Key': 'one-send' };
+    const first = await t.call('POST /api/verify/send', alice, key);
+    expect(first.status).toBe(200);
+    const { status, body } = await t.call('POST /api/verify/send', { ...alice, purpose: 'recovery' }, key);
+    expect([status, body.error]).toEqual([422, 'idempotency_key_reused']);
+    expect(await t.rows('SELECT purpose FROM codes')).toEqual([{ purpose: 'registration' }]);
+  });
+
+  test('no part of one attestation makes another: each opens what its signature is for', async () => {
+    const [signUp, recovery] = [await attestationFor('registration'), await attestationFor('recovery')];
+    for (const [other, open] of [
+      [{ ...recovery, signature: signUp.signature }, accounts],
+      [{ ...signUp, purpose: 'recovery' }, accounts],
+      [{ ...signUp, signature: recovery.signature }, register],
+      [{ ...recovery, purpose: 'registration' }, register],
+    ] as const) {
+      const { status, body } = await open(other);
+      expect([status, body.error]).toEqual([403, 'attestation_invalid']);
+    }
+  });
+
+  test('a challenge of one address opens none of another, of whatever purpose', async () => {
+    const { challenge, code } = await send({ purpose: 'recovery' });
+    const bob = { identifier: 'bob@example.com', channel: 'email', code, challenge };
+    const { body } = await t.call('POST /api/verify/check', { ...bob, purpose: 'recovery' });
+    expect(body.verified).toBe(false);
+    expect((await t.call('POST /api/verify/check', bob)).body.verified).toBe(false);
+    expect(await check(code, { challenge })).toMatchObject({ verified: true });
   });
 });

@@ -16,9 +16,14 @@ export async function nonceFor(t: Pick<TestVault, 'call'>, request: string): Pro
   return body.nonce;
 }
 
-/** A touch of a passkey over a label, the vault's registrar and these lines, with a nonce of the vault's. */
-export async function signLines(t: TestVault, passkey: Passkey, [label, ...more]: readonly [string, ...string[]]) {
+/** A touch of a passkey over a label, the vault's registrar and these lines, with a nonce of the vault's; at its own pages. */
+export async function signLines(
+  t: TestVault,
+  passkey: Passkey,
+  [label, ...more]: readonly [string, ...string[]],
+  origin = originOf(t),
+) {
   const lines = [label, (await t.call('GET /api/contracts')).body.registrar, ...more];
   const nonce = await nonceFor(t, lines.join('\n'));
-  return { nonce, proof: passkey.assert(sha256(utf8([...lines, nonce].join('\n'))), { origin: originOf(t) }) };
+  return { nonce, proof: passkey.assert(sha256(utf8([...lines, nonce].join('\n'))), { origin }) };
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HOUR_MS } from '../../../lib/base/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lib/base/clock.ts';
 import { CHALLENGE_VARS, createChallenges, timeOfHead } from '../../support/challenges.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { OPERATOR } from '../../support/events.ts';
@@ -54,6 +54,13 @@ async function ask({ identifier, channel }: Person, { did, passkey, label = 'vau
   return t.call('POST /api/verify/send', { identifier, channel, ...touch, ...more });
 }
 
+/** A release that the holder has signed, six minutes ago. */
+async function stale(passkey: Passkey, lines: readonly [string, string]) {
+  const touch = await signLines(t, passkey, ['vault/release/v1', ...lines]);
+  await t.clock.advance(6 * MINUTE_MS);
+  return touch;
+}
+
 describe('S2: the holder of a claimed address', () => {
   test('gets three codes an hour by its passkey, which count for nobody else', async () => {
     const all = await people.held();
@@ -94,6 +101,24 @@ describe('S2: the holder of a claimed address', () => {
     expect(await refused({ passkey: thief.passkey })).toEqual([403, 'proof_invalid', 'signature']);
     expect(await refused({ label: 'vault/release/v1' })).toEqual([403, 'proof_invalid', 'challenge']);
     expect(await refused({ did: owner.did })).toEqual([403, 'proof_invalid', 'challenge']);
+    // One touch is for one thing: neither lets the other be done, nor another address be let go.
+    const { identifier, channel } = owner;
+    const lines = [`${channel}:${identifier}`, thief.did] as const;
+    const kept = await signLines(t, owner.passkey, ['vault/keep/v1', ...lines]);
+    const elsewhere = await signLines(t, owner.passkey, ['vault/release/v1', 'email:other@example.com', thief.did]);
+    for (const touch of [kept, elsewhere]) {
+      const { status, body } = await t.call('POST /api/dids/release', { identifier, channel, ...touch });
+      expect([status, body.error, body.reason]).toEqual([403, 'proof_invalid', 'challenge']);
+    }
+    const onApp = await signLines(t, owner.passkey, ['vault/release/v1', ...lines], 'https://app.example');
+    const stranger = await t.call('POST /api/dids/release', { identifier, channel, ...onApp });
+    expect([stranger.status, stranger.body.reason]).toEqual([403, 'origin']);
+    const { body: late } = await t.call('POST /api/dids/release', {
+      identifier,
+      channel,
+      ...(await stale(owner.passkey, lines)),
+    });
+    expect([late.error, late.reason]).toEqual(['proof_invalid', 'nonce']);
     expect((await refused({ more: { nonce: undefined } }))[0]).toBe(400);
     expect((await refused({ more: { purpose: 'recovery' } }))[0]).toBe(400);
     expect(await refused({})).toEqual([200, undefined, undefined]);

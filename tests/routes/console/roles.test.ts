@@ -162,6 +162,50 @@ describe('a token', () => {
     expect((await t.call('GET /v1/console/operator', {}, headers['expired'])).status).toBe(401);
   });
 
+  test('of somebody who was revoked stays ended when their name is given again', async () => {
+    const first = bearer(await add('dora', 'operator'));
+    await t.call('POST /v1/console/operators/revoke', { name: 'dora' }, OPERATOR);
+    const second = bearer(await add('dora', 'viewer'));
+    expect((await t.call('GET /v1/console/operator', {}, first)).body.reason).toBe('revoked');
+    expect((await t.call('GET /v1/console/operator', {}, second)).body).toMatchObject({ name: 'dora', role: 'viewer' });
+  });
+
+  test('of a viewer gives no stream that shows the audit, whatever it renews or leaves out', async () => {
+    const of = { app: 'default', channel: 'audit' };
+    const { token: renews } = (await t.call('POST /v1/console/token', of, headers['operator'])).body;
+    for (const fields of [
+      { ...of, renews },
+      { app: 'default', renews },
+      { app: '*', channel: 'sessions,audit', renews },
+    ]) {
+      const { status, body } = await t.call('POST /v1/console/token', fields, headers['viewer']);
+      expect([fields, status, body.error]).toEqual([fields, 403, 'operator_role']);
+    }
+    const own = { app: 'default', channel: 'sessions', renews };
+    const { token } = (await t.call('POST /v1/console/token', own, headers['viewer'])).body;
+    for (const asked of [{ channel: 'audit' }, {}, { channel: 'sessions,audit' }, { app: '*', channel: 'sessions' }]) {
+      const { status, body } = await t.call(STREAM, { ...asked, token });
+      expect([asked, status, body.error]).toEqual([asked, 403, 'token_scope']);
+    }
+  });
+
+  test.each([
+    '/v1/console//person/show',
+    '/v1//console/person/show',
+    '/v1/console/overview/../person/show',
+    '/v1/console/overview/%2e%2e/person/show',
+    '/V1/console/person/show',
+    '/v1/console/person%2fshow',
+    '/v1/console/person/show;a=1',
+    '/v1/console/person/show/',
+  ])('of a viewer reaches nobody by %s', async (path) => {
+    const method = 'POST';
+    const body = JSON.stringify({ identifier: 'ada@example.com' });
+    const given = { ...headers['viewer'], 'content-type': 'application/json' };
+    const { status } = await fetch(`${t.url}${path}`, { method, body, headers: given });
+    expect([403, 404, 405]).toContain(status);
+  });
+
   test.each(['root', 'command', '', 'Ada', 'a b', '-a', 'a'.repeat(33)])('is for no name like "%s"', async (name) => {
     const { status } = await t.call('POST /v1/console/operators', { name, role: 'viewer' }, OPERATOR);
     expect(status).toBe(400);
