@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { IDBFactory } from 'fake-indexeddb';
 import { Base64, Hex } from 'ox';
 import { createPasskey, type Passkey } from '../../../scripts/dev-stack/passkey.ts';
 import type { Draw } from '../draw.ts';
+import { IDBFactory } from './indexed-db.ts';
 import type { WorldTime } from './time.ts';
 
 /** The passkeys of a person, which all of their devices have. */
