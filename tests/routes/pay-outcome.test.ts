@@ -260,6 +260,17 @@ describe.each(['0.7', '0.8', '0.9'] as const)('GET /pay/outcome of EntryPoint %s
     expect((await ask()).body).toMatchObject({ spent: false, spentFinal: false, final: { number: block } });
   });
 
+  test('a final block beyond the newest one, of a node that is behind another, is the newest', async () => {
+    const own = await startVault({ ...vars(), FINALITY_BLOCKS: undefined });
+    await pay();
+    await mine(200);
+    const behind = Number(await rpc('eth_blockNumber')) - 150;
+    node.trouble = changing('eth_blockNumber', () => Hex.fromNumber(behind));
+    const { status, body } = await ask(TEA, {}, own);
+    expect([status, body.head.number, body.final]).toEqual([200, behind, body.head]);
+    await own.stop();
+  });
+
   test('a search goes on where the last one ended, and reads the fresh blocks again', async () => {
     const { block } = await pay();
     const blocks = 2 * FRESH_BLOCKS;
