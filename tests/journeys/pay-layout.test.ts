@@ -148,6 +148,21 @@ if (chromium) {
       expect(await text(page, 'label')).toBe(label.trim());
     });
 
+    test('who pays is read in full, also by the name that the page gives a new account', async () => {
+      const page = await open();
+      await page.setViewport({ width: 360, height: 640 });
+      await part(page, 'review');
+      expect(await text(page, 'payer')).toMatch(/^Account of \w+ \d+, \d{4}, /);
+      for (const width of [320, 360]) {
+        await page.setViewport({ width, height: 640 });
+        const isCut = await page.$eval('#payer', (one) => {
+          const { scrollWidth = 1, clientWidth = 0 } = one.closest('dd') ?? {};
+          return scrollWidth > clientWidth;
+        });
+        expect([width, isCut]).toEqual([width, false]);
+      }
+    });
+
     test('whom a link names is in no bold letters', async () => {
       const page = await open();
       await part(page, 'review');
