@@ -43,10 +43,19 @@ export function chainChecks(examined: Examined): readonly DoctorCheck[] {
     { name: 'contracts', remedy: NODE, run: async () => checkEntryPointVersion(config) },
   ];
   const answers = once(() => isAnswering(chain));
-  // That the node does not answer is reported once, by the check of the chain.
+  const unchecked = new Set<CheckName>();
+  // What only the node knows is named once, beside the finding that it does not answer.
+  checks.push({
+    name: 'chain',
+    remedy: NODE,
+    run: async () => {
+      if ((await answers()) || unchecked.size === 0) return [];
+      return [skip('chain', `not checked without this node: ${[...unchecked].join(', ')}`)];
+    },
+  });
   const onNode = (name: CheckName, look: () => Promise<readonly Finding[]>) => {
-    const run = async () => ((await answers()) ? look() : [skip(name, 'the node at RPC_URL does not answer')]);
-    checks.push({ name, remedy: NODE, run });
+    unchecked.add(name);
+    checks.push({ name, remedy: NODE, run: async () => ((await answers()) ? look() : []) });
   };
   const missing = once(() => missingContracts(chain));
   // Checks of a contract that is missing are skipped, since that is reported once.
