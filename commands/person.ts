@@ -63,7 +63,7 @@ async function personShow(given: Arguments): Promise<number> {
   const isFull = given.options['full'] !== undefined;
   printAnswer(given, { ...person, tables: shown }, () => {
     const rows = shown.reduce((sum, one) => sum + one.rows.length, 0);
-    if (rows === 0) return 'Nothing is stored of this person.';
+    if (rows === 0) return NOTHING;
     const names = [...person.identifiers, ...person.dids, ...person.accounts].join('\n  ');
     const hidden = person.unproven > 0 ? [`${counted(person.unproven, 'registration')} ${UNPROVEN}`] : [];
     const parts = isFull ? shown.map(rowsOf) : [shown.map(headOf).join('\n'), FULL_SAYS];
@@ -75,7 +75,7 @@ async function personShow(given: Arguments): Promise<number> {
 type ShownTable = Omit<RowsOfPerson, 'rows'> & { readonly rows: readonly Readonly<Record<string, string>>[] };
 
 function headOf({ table, about, kept, erasure, rows }: ShownTable): string {
-  return `${table}: ${counted(rows.length, 'row')} (${about}), kept ${kept.replaceAll('`', '')}; ${BY_ERASURE[erasure]}`;
+  return `${table}: ${counted(rows.length, 'row')} (${about}), kept ${kept}; ${BY_ERASURE[erasure]}`;
 }
 
 function rowsOf(table: ShownTable): string {
@@ -101,8 +101,9 @@ async function personErase(given: Arguments): Promise<number> {
   const report = await onStore(given, async (vault, database) => {
     if (isDryRun) return planErasure(vault, identifier);
     if (given.options['yes'] === undefined && canAsk()) {
-      console.error(inSentences(await planErasure(vault, identifier)));
-      if (!(await saysYes('This cannot be undone. Erase?'))) return undefined;
+      const plan = await planErasure(vault, identifier);
+      console.error(inSentences(plan));
+      if (plan.tables.length > 0 && !(await saysYes('This cannot be undone. Erase?'))) return undefined;
     }
     const { dataDir, databaseUrl } = vault.config;
     const keepErasures: KeepErasures = async (list) => noteErasures(dataDir, list);
@@ -122,6 +123,7 @@ async function personErase(given: Arguments): Promise<number> {
 }
 
 function inSentences({ erased, identifiers, tables, waiting, logEmptied }: ErasureReport): string {
+  if (tables.length === 0) return erased ? `${NOTHING} ${IF_RESTORED}` : NOTHING;
   const names = identifiers.length > 0 ? identifiers.join(', ') : 'no identifier is stored';
   const lines = tables.map(({ table, rows, about, erasure, why }) => {
     const what = `${table}: ${counted(rows, 'row')} (${about}) ${erased ? DONE[erasure] : TO_DO[erasure]}`;
@@ -132,6 +134,8 @@ function inSentences({ erased, identifiers, tables, waiting, logEmptied }: Erasu
   return [`${erased ? 'Erased' : 'Would erase'}: ${names}`, ...lines, ...left, ...log].join('\n');
 }
 
+const NOTHING = 'Nothing is stored of this person.';
+const IF_RESTORED = 'If a backup has something of this person, its restore erases it.';
 const LOG_STAYS = 'The log of the database was not emptied: until it is, it has pages as they were.';
 const DONE = { removed: 'removed', unlinked: 'unlinked', stays: 'stays' } as const;
 const TO_DO = { removed: 'would be removed', unlinked: 'would be unlinked', stays: 'would stay' } as const;

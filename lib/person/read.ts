@@ -60,10 +60,41 @@ export async function readPerson(
   }
   const tables = Array.from(found, ([table, rows]) => {
     const { about, kept, erasure, why: reason } = personal(table);
-    return { table, about, kept, erasure, why: reason, rows: rows.map((row) => withoutSecrets(table, row)) };
+    const rest = { kept: keptInForce(kept, ctx.config), erasure, why: reason };
+    return { table, about, ...rest, rows: rows.map((row) => withoutSecrets(table, row)) };
   });
   return { ...person, tables, next: place ? `${place.table}:${place.position}` : null };
 }
+
+/** For how long rows are kept, with the times of the settings that it names. */
+function keptInForce(kept: string, config: Platform['config']): string {
+  const seconds: Readonly<Record<string, number>> = {
+    KEEP_EVENTS_DAYS: config.keepEventsDays * DAY_S,
+    KEEP_SIGNINS_DAYS: config.keepSigninsDays * DAY_S,
+    KEEP_VERIFICATIONS_DAYS: config.keepVerificationsDays * DAY_S,
+    KEEP_IPS_DAYS: config.keepIpsDays * DAY_S,
+    SESSION_TTL_SECONDS: config.sessionTtlSeconds,
+  };
+  return kept.replace(/(for good, or |for )?`(\w+)`/g, (_, before = '', name) => {
+    const time = seconds[name] ?? 0;
+    // Of sign-ins 0 keeps none.
+    if (time === 0 && name !== 'KEEP_SIGNINS_DAYS') return 'for good';
+    return `${before === 'for ' ? before : ''}${inUnits(time)}`;
+  });
+}
+
+/** Seconds in the largest unit that gives a whole number, as in `15 minutes`. */
+function inUnits(seconds: number): string {
+  const [size, unit] = UNITS.find(([size]) => seconds % size === 0) ?? [1, 'second'];
+  return `${seconds / size} ${unit}${seconds === size ? '' : 's'}`;
+}
+
+const DAY_S = 86_400;
+const UNITS = [
+  [DAY_S, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const;
 
 /** A row for people: names in words, times in ISO 8601, without empty values. */
 export function inWords(row: Readonly<Record<string, string | number | null>>): Record<string, string> {

@@ -165,7 +165,7 @@ export const TABLES: Readonly<Record<string, PersonalTable | OtherTable>> = {
   },
   payments: {
     about: 'a payment of the account',
-    kept: '90 days once settled, else at most 3',
+    kept: '90 days once settled, else at most 3 days',
     erasure: 'stays',
     why: `${PUBLIC}; a client's address goes when it is settled`,
     where: `${OF_CHAINS} AND ${OF_ACCOUNTS}`,

@@ -129,6 +129,23 @@ describe('at a terminal', () => {
   });
 });
 
+test('an address of which nothing is stored: it says so, and a restore of what has it erases it', async () => {
+  await store(alice);
+  expect((await run('backup', 'before.backup')).code).toBe(0);
+  expect((await run('person', 'erase', alice.identifier)).code).toBe(0);
+  const nothing = 'Nothing is stored of this person.\n';
+  expect(await run('person', 'erase', 'nobody@example.com', '--dry-run')).toMatchObject({ code: 0, out: nothing });
+  expect(ask('SELECT count(*) FROM erasures')).toEqual([[1]]);
+  const erased = await run('person', 'erase', 'nobody@example.com');
+  expect(erased).toMatchObject({
+    code: 0,
+    out: 'Nothing is stored of this person. If a backup has something of this person, its restore erases it.\n',
+  });
+  expect(JSON.parse((await run('person', 'erase', 'none@example.com', '--json')).out)).toMatchObject({ tables: [] });
+  expect(ask('SELECT count(*) FROM erasures')).toEqual([[3]]);
+  expect(readFileSync(at('vault-data/erasures'), 'utf8').trim().split(/\n+/)).toHaveLength(3);
+});
+
 test('what a vault of before has left in the file goes with --vacuum', async () => {
   await store(alice);
   addCodes(`email:${alice.identifier}`, 500, false);

@@ -16,6 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
+const TTL = ['--session-ttl-seconds', '900'];
 const run = (...args: string[]) => runProgram(['person', ...args], { cwd: folder.path });
 
 test('vault person shows how much is stored, with --full the rows in words, and exports it as JSON', async () => {
@@ -24,7 +25,12 @@ test('vault person shows how much is stored, with --full the rows in words, and 
   expect([summary.code, summary.err]).toEqual([0, '']);
   const names = `  email:${alice.identifier}\n  ${alice.did}\n  ${alice.account}\n\n`;
   expect(summary.out).toStartWith(`${names}codes: 1 row (a code that was sent), kept `);
-  expect(summary.out).toMatch(/\nverifications: 1 row \(that .*, or KEEP_VERIFICATIONS_DAYS; an erasure removes it\n/);
+  expect(summary.out).toMatch(/\nverifications: 1 row \(that .*, kept for good; an erasure removes it\n/);
+  expect(summary.out).toMatch(/\nsessions: .*, kept for good once linked \(its IP for good\), else 1 day;/);
+  const kept = await run('show', alice.identifier, '--keep-verifications-days', '30', '--keep-ips-days', '400', ...TTL);
+  expect(kept.out).toMatch(/\nverifications: .*, kept 30 days;/);
+  expect(kept.out).toMatch(/\nsessions: .*, kept for good once linked \(its IP for 400 days\), else 15 minutes;/);
+  expect(summary.out + kept.out).not.toMatch(/KEEP_|_SECONDS|`/);
   // A row may have kilobytes of hex.
   expect(Math.max(...summary.out.split('\n').map((line) => line.length))).toBeLessThan(250);
   const full = await run('show', alice.identifier, '--full');
