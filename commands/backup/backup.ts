@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { atLevel } from '../../lib/base/log.ts';
 import type { Config } from '../../lib/config/config.ts';
@@ -19,6 +19,7 @@ import type { Manifest } from './backup-file.ts';
 import { type Retention, vaultMark } from './backup-name.ts';
 import { type Kept, keepBackup } from './keep-backup.ts';
 import { type BackupOrder, checkSource, makeBackup } from './make-backup.ts';
+import { noneMade } from './none-made.ts';
 import { noteInDatabase } from './note-backup.ts';
 import { openPlace } from './open-place.ts';
 import type { BackupPlace } from './place.ts';
@@ -85,6 +86,7 @@ async function backUpOnce(given: Arguments): Promise<number> {
   const path = resolve(needOption(given, 'FILE'));
   const read = readOrder(given);
   if (existsSync(path)) throw new UsageError(`${path} exists: choose another name, because a backup replaces nothing.`);
+  if (!existsSync(dirname(path))) throw noneMade(`there is no folder ${dirname(path)}: make it, or choose another one`);
   const { order, elsewhere } = orderOf(given, read);
   const manifest = await telling(order, () => writeFile(order, path));
   const unnoted = await noteInDatabase(read.config, manifest, path);
@@ -115,10 +117,6 @@ async function telling<T>({ progress }: { progress: Progress }, work: () => Prom
   } finally {
     progress.end();
   }
-}
-
-function noneMade(cause: unknown): Error {
-  return new Error(`no backup was made: ${cause instanceof Error ? cause.message : cause}`, { cause });
 }
 
 interface Keeping {

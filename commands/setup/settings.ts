@@ -4,6 +4,7 @@ import { randomId, systemRandom } from '../../lib/base/random.ts';
 import { type Config, ConfigError, describeFault, effectiveVars, readConfig } from '../../lib/config/config.ts';
 import { SETTINGS } from '../../lib/config/settings.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
+import { isCode } from '../storage/durable.ts';
 import { ATTESTATION_FILE, keepSecret, makeDataDirectory, readSecret, SECRET_FILES } from './secrets.ts';
 import { type Given, readVars } from './vars.ts';
 
@@ -110,7 +111,8 @@ function inDataDirectory<T>(dir: string, work: () => T): T {
 
 function unusable(dir: string, error: unknown): Error {
   const reason = error instanceof Error ? error.message : error;
-  const remedy = "set DATA_DIR to a folder in which the vault's user may write";
+  const folder = "set DATA_DIR to a folder in which the vault's user may write";
+  const remedy = isCode(error, 'EACCES') ? `run this as the vault's user, or ${folder}` : folder;
   return new Error(`DATA_DIR ${dir} cannot be used: ${reason}: ${remedy}`, { cause: error });
 }
 

@@ -1,13 +1,23 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { seal, unseal } from '../../../commands/backup/backup-file.ts';
 import { openSqlite } from '../../../commands/storage/sqlite.ts';
 import { backupKey } from '../../../lib/identity/keys.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { runToEnd } from '../../support/output.ts';
 import { startOther } from '../../support/process.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(async () => {
@@ -18,6 +28,8 @@ afterEach(() => folder.remove());
 const run = (args: readonly string[], vars: Record<string, string> = {}) =>
   runProgram(args, { cwd: folder.path, vars });
 const at = (name: string) => join(folder.path, name);
+const filesIn = (name: string) => readdirSync(at(name)).map((one) => join(name, one));
+const NOBODY = 65_534;
 const KEY = backupKey(new Uint8Array(32).fill(7));
 const FACTS = { createdAt: '2026-01-01T00:00:00.000Z', vault: '0.1.0', schema: 1, rows: { codes: 2 } };
 
@@ -105,8 +117,34 @@ describe('vault backup', () => {
     writeFileSync(at('a.backup'), 'mine');
     expect(await run(['backup', 'a.backup'])).toMatchObject({ code: 2, out: '' });
     expect(readFileSync(at('a.backup'), 'utf8')).toBe('mine');
-    expect((await run(['backup', 'nowhere/a.backup'])).code).toBe(1);
+    expect(await run(['backup', 'nowhere/a.backup'])).toMatchObject({
+      code: 1,
+      err: `vault: no backup was made: there is no folder ${folder.path}/nowhere: make it, or choose another one\n`,
+    });
     expect(readdirSync(folder.path).sort()).toEqual(['a.backup', 'vault-data']);
+  });
+
+  test('says to a user who may not write there, or is not the vault’s, what to do', async () => {
+    await run(['migrate']);
+    mkdirSync(at('closed'), { mode: 0o555 });
+    // The superuser may write everywhere: somebody else runs it then, to whom the data belong.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) for (const path of ['.', 'vault-data', ...filesIn('vault-data')]) chownSync(at(path), NOBODY, NOBODY);
+    const as = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+    const runAs = (...args: string[]) => runToEnd([...as, ...VAULT, ...args], { cwd: folder.path, env: {} });
+    for (const args of [['closed/a.backup'], ['--to', 'closed']])
+      expect(await runAs('backup', ...args)).toMatchObject({
+        code: 1,
+        err: `vault: no backup was made: ${folder.path}/closed cannot be written to (EACCES): run this as the vault's user, or let this user write there\n`,
+      });
+    if (isRoot) for (const path of ['vault-data', ...filesIn('vault-data')]) chownSync(at(path), 0, 0);
+    else chmodSync(at('vault-data'), 0o000);
+    const other = await runAs('backup', 'a.backup');
+    if (!isRoot) chmodSync(at('vault-data'), 0o700);
+    expect(other.err).toContain('EACCES');
+    expect(other.err).toContain("run this as the vault's user, or set DATA_DIR");
+    expect(other.code).toBe(1);
+    expect(readdirSync(folder.path).sort()).toEqual(['closed', 'vault-data']);
   });
 
   test('of a damaged database is none', async () => {
