@@ -4,14 +4,9 @@ import { tabOrder } from '../support/accessible.ts';
 import { createHere, makeHere, openDevice } from '../support/account-page.ts';
 import { createPasskeys, press } from '../support/pay.ts';
 import { type RegisterWorld, startRegisterWorld, visit } from '../support/register-page.ts';
-import { accountScreens } from '../support/screens/account.ts';
-import { confirmScreens } from '../support/screens/confirm.ts';
-import { consoleScreens } from '../support/screens/console.ts';
+import { allScreens } from '../support/screens/all.ts';
 import { faultsOf, faultsOnSmallPhone } from '../support/screens/faults.ts';
-import { knownScreens, newcomerScreens } from '../support/screens/register.ts';
-import { toldScreens } from '../support/screens/told.ts';
-
-const PAGES = [toldScreens, newcomerScreens, knownScreens, accountScreens, confirmScreens, consoleScreens];
+import { newcomerScreens } from '../support/screens/register.ts';
 
 /** Wrong in every way that is looked for. */
 const WRONG = `<!doctype html><html><title>T</title><style>
@@ -52,7 +47,7 @@ if (chromium) {
         expect(found).toContain(fault);
     });
 
-    const screens = PAGES.flatMap((listOf) => listOf(() => world));
+    const screens = allScreens(() => world);
     test.each(screens.map((screen) => [screen.name, screen] as const))('%s', async (_, screen) => {
       expect(await faultsOf(await screen.reach(), screen)).toEqual([]);
     });

@@ -1,0 +1,13 @@
+import { accountScreens } from './account.ts';
+import { confirmScreens } from './confirm.ts';
+import { consoleScreens } from './console.ts';
+import { knownScreens, newcomerScreens } from './register.ts';
+import type { Screen, World } from './screen.ts';
+import { toldScreens } from './told.ts';
+
+const PAGES = [toldScreens, newcomerScreens, knownScreens, accountScreens, confirmScreens, consoleScreens];
+
+/** The screens of every page, one after the other. */
+export function allScreens(world: World): readonly Screen[] {
+  return PAGES.flatMap((listOf) => listOf(world));
+}
