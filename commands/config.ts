@@ -1,12 +1,10 @@
-import { effectiveVars, SETTING_NAMES } from '../lib/config/config.ts';
-import { maskSetting } from '../lib/config/setting.ts';
-import { SETTINGS } from '../lib/config/settings.ts';
+import { describeSettings, type SettingView } from '../lib/config/describe.ts';
 import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
-import { type Given, isByPerson } from './setup/vars.ts';
+import { isByPerson } from './setup/vars.ts';
 
 /** `vault config`. */
 export const configCommand: Command = {
@@ -19,22 +17,17 @@ export const configCommand: Command = {
   run: config,
 };
 
-/** A setting in force, masked if secret; `value` is null if it is unset. */
-export interface DescribedSetting {
-  readonly name: string;
-  readonly value: string | null;
-  readonly source: string;
-}
-
 /**
  * Prints every setting in force and its source, as a table or JSON. Writes nothing; exit code 2 if the vault would not
  * start.
  */
 async function config(given: Arguments): Promise<number> {
   const { settings } = previewSettings(given);
-  const all = describeConfig(settings);
   const isOnlyChanged = given.options['changed'] !== undefined;
-  const described = isOnlyChanged ? all.filter(({ name }) => isChanged(settings, name)) : all;
+  const shown = describeSettings(settings.vars).filter(
+    ({ name, changed }) => !isOnlyChanged || (changed && isByPerson(settings.sources[name])),
+  );
+  const described = shown.map(({ name, value }) => ({ name, value, source: settings.sources[name] ?? 'default' }));
   printAnswer(given, described, () => (described.length === 0 ? 'Every setting has its default.' : table(described)));
   for (const warning of settings.warnings) console.error(`vault: ${warning}`);
   const { describeWarning, findWarnings, withNearMisses } = await import('./setup/warnings.ts');
@@ -47,26 +40,12 @@ async function config(given: Arguments): Promise<number> {
   return 0;
 }
 
-/**
- * Every setting with its source: a flag, the environment, a file, `generated` or `default`. Secrets are masked; URLs
- * that may contain a key are cut to their origin.
- */
-export function describeConfig({ vars, sources }: Pick<Given, 'vars' | 'sources'>): readonly DescribedSetting[] {
-  const effective = effectiveVars(vars);
-  return SETTING_NAMES.map((name) => {
-    const text = effective[name] ?? '';
-    const value = text === '' ? null : maskSetting(SETTINGS[name], text);
-    return { name, value, source: sources[name] ?? 'default' };
-  });
+interface Described extends Pick<SettingView, 'name' | 'value'> {
+  /** A flag, the environment, a file, `generated` or `default`. */
+  readonly source: string;
 }
 
-/** Whether a person gave the setting a value that its default is not. */
-function isChanged({ vars, sources }: Pick<Given, 'vars' | 'sources'>, name: string): boolean {
-  if (!isByPerson(sources[name])) return false;
-  return effectiveVars(vars)[name] !== effectiveVars({ ...vars, [name]: undefined })[name];
-}
-
-function table(rows: readonly DescribedSetting[]): string {
+function table(rows: readonly Described[]): string {
   const nameWidth = Math.max(...rows.map(({ name }) => name.length));
   const valueWidth = Math.min(48, Math.max(...rows.map(({ value }) => value?.length ?? 1)));
   const lines = rows.map(({ name, value, source }) =>

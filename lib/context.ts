@@ -155,7 +155,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     documentFetch: env.documentFetch ?? fetch,
     keepErasures: env.keepErasures,
     trustClientIpHeader,
-    settings: () => describeSettings(env.vars),
+    settings: () => describeSettings(env.vars).toSorted((a, b) => Number(b.changed) - Number(a.changed)),
     namesProxies: isSet(env.vars['TRUSTED_PROXIES']),
     isolatesRequests,
     run: (work) => (isolatesRequests ? runAlone(connect(), work) : work(context)),

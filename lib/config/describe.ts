@@ -14,10 +14,10 @@ export interface SettingView {
   readonly meaning: string;
 }
 
-/** Every setting in force: first those that differ from their defaults, then in the order of the documents. */
+/** Every setting in force, in the order of the documents. */
 export function describeSettings(vars: Vars): readonly SettingView[] {
   const effective = effectiveVars(vars);
-  const views = SETTING_NAMES.map((name): SettingView => {
+  return SETTING_NAMES.map((name): SettingView => {
     const setting: Setting = SETTINGS[name];
     const text = effective[name] ?? '';
     const fallback = effectiveVars({ ...vars, [name]: undefined })[name] ?? '';
@@ -29,5 +29,4 @@ export function describeSettings(vars: Vars): readonly SettingView[] {
       meaning: setting.meaning,
     };
   });
-  return views.toSorted((a, b) => Number(b.changed) - Number(a.changed));
 }
