@@ -7,12 +7,12 @@ import { UNIT_MS } from '../cli/units.ts';
 const FAILED_PAUSE_MS = MINUTE_MS;
 const EVERY_MS_MAX = 7 * DAY_MS;
 
-/** Reads an interval such as `30s`, `15m`, `6h` or `1d`. Throws `UsageError`. */
-export function readInterval(text: string): number {
+/** Reads the interval of a flag, such as `30s`, `15m`, `6h` or `1d`. Throws `UsageError`. */
+export function readInterval(text: string, flag = '--every'): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? 0);
   if (ms > 0 && ms <= EVERY_MS_MAX) return ms;
-  throw new UsageError('--every must be a number with s, m, h or d, from 1s to 7d, such as 15m.');
+  throw new UsageError(`${flag} must be a number with s, m, h or d, from 1s to 7d, such as 15m.`);
 }
 
 /** A schedule: the job, its interval, and its first time. */

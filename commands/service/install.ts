@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
+import { readInterval } from '../backup/schedule.ts';
 import { type Arguments, UsageError } from '../cli/arguments.ts';
 import type { Command } from '../cli/command.ts';
 import { CONFIG, DRY_RUN, FORCE, HELP, option } from '../cli/options.ts';
@@ -17,7 +18,10 @@ import { nginxText } from './nginx.ts';
 import { ELSEWHERE, ownFolder, servicePath, visible } from './paths.ts';
 import { PROXIES, type ProxyName, readProxyFacts, readSecondPort, SECOND_PORT } from './proxy-facts.ts';
 import { type FileOutcome, type SystemFile, writeSystemFile } from './system-files.ts';
-import { PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts';
+import { backupUnitText, PACKAGED, secondUnitText, type UnitOptions, unitText } from './unit.ts';
+
+/** How often backups are made by default. */
+const EVERY = '1h';
 
 /** `vault service install`. */
 export const serviceInstallCommand: Command = {
@@ -28,6 +32,8 @@ export const serviceInstallCommand: Command = {
     option('--program <file>', 'the program that the unit runs; by default this one'),
     option('--user <name>', `the user that the vault runs as [${PACKAGED.user}]`),
     SECOND_PORT,
+    option('--backup-to <place>', 'also write a unit that makes backups: a folder, or s3://BUCKET/PREFIX'),
+    option('--backup-every <interval>', `with --backup-to: how often, such as 15m, 6h or 1d [${EVERY}]`),
     option('--certificate <file>', "the certificate that the proxy shows; by default certbot's, or Caddy's own"),
     option('--certificate-key <file>', 'the key of the certificate'),
     FORCE,
@@ -68,6 +74,7 @@ function install(given: Arguments): number {
     { path: '/etc/sysusers.d/vault.conf', text: sysusersText(unit), mode: 0o644 },
     { path: '/etc/tmpfiles.d/vault.conf', text: tmpfilesText(unit), mode: 0o644 },
     ...unitFiles(unit, root),
+    ...backupFiles(unit, options),
     ...(proxy === undefined ? [] : [proxyFile(proxy, settings.config, { given, secondPort })]),
   ];
   const isDryRun = options['dry-run'] !== undefined;
@@ -75,7 +82,10 @@ function install(given: Arguments): number {
   const outcomes = files.map((file) => writeSystemFile(file, writing));
   print(outcomes.map((outcome) => inWords(outcome, isDryRun)).join('\n'));
   if (isDryRun) print(files.map(({ path, text, shown = text }) => `\n=== ${path}\n${shown}`).join(''));
-  else print(`\nNext:\n${nextSteps({ unit, proxy, secondPort, isNew: outcomes[0]?.did === 'wrote' })}`);
+  else
+    print(
+      `\nNext:\n${nextSteps({ unit, proxy, secondPort, backupTo: options['backup-to'], isNew: outcomes[0]?.did === 'wrote' })}`,
+    );
   return outcomes.some(({ did }) => did === 'kept') ? 1 : 0;
 }
 
@@ -134,6 +144,22 @@ function unitFiles(unit: UnitOptions, root: string): SystemFile[] {
     if (isPackaged) return [];
     return [{ path: `/etc/systemd/system/${name}`, text, mode: 0o644 }];
   });
+}
+
+/** The unit of backups, where a place for them is given. */
+function backupFiles(unit: UnitOptions, options: Arguments['options']): SystemFile[] {
+  const { 'backup-to': to, 'backup-every': every } = options;
+  if (to === undefined && every !== undefined) throw new UsageError('--backup-every needs --backup-to.');
+  if (to === undefined) return [];
+  readInterval(every ?? EVERY, '--backup-every');
+  const place = /^s3:\/\/[\w./@+-]+$/.test(to) ? to : ownFolder('--backup-to', to, '/mnt/backups');
+  return [
+    {
+      path: '/etc/systemd/system/vault-backup.service',
+      text: backupUnitText(unit, place, every ?? EVERY),
+      mode: 0o644,
+    },
+  ];
 }
 
 function proxyFile(

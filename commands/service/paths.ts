@@ -19,13 +19,14 @@ export function visible(name: string, path: string): string {
 }
 
 /** As `visible`, for a folder that the vault may write to: none that other parts of the system use. */
-export function ownFolder(name: string, path: string): string {
+export function ownFolder(name: string, path: string, example = '/var/lib/vault'): string {
   const place = visible(name, path);
   if (!SYSTEM.test(place)) return place;
-  throw new UsageError(`${name} is in ${place}, which is the system's: choose a folder of its own, such as ${OWN}.`);
+  throw new UsageError(
+    `${name} is in ${place}, which is the system's: choose a folder of its own, such as ${example}.`,
+  );
 }
 
-const OWN = '/var/lib/vault';
 /** Folders that hold those of others, and those of the kernel. */
 const SYSTEM =
   /^\/(?:(?:bin|etc|lib\d*|media|mnt|opt|run|sbin|srv)?|(?:usr|var)(?:\/\w+)?|(?:boot|dev|proc|sys)(?:\/.*)?)$/;

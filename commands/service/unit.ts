@@ -27,8 +27,10 @@ const STATE = '/var/lib/';
  */
 export function unitText(options: UnitOptions): string {
   const head = '[Unit]\nDescription=vault: registration and identity over HTTP';
-  return `${head}\n${bodyText(options, [])}\n[Install]\nWantedBy=multi-user.target\n`;
+  return `${head}\n${bodyText(options, ['serve'])}${INSTALL}`;
 }
+
+const INSTALL = '\n[Install]\nWantedBy=multi-user.target\n';
 
 /**
  * The unit `vault@PORT.service`: a second vault on the same data, which serves on `PORT` while the first is upgraded.
@@ -36,20 +38,27 @@ export function unitText(options: UnitOptions): string {
  */
 export function secondUnitText(options: UnitOptions): string {
   const head = '[Unit]\nDescription=vault on port %i, while vault.service is upgraded';
-  return `${head}\n${bodyText(options, ['--port', '%i', '--admin-port', '0'])}`;
+  return `${head}\n${bodyText(options, ['serve', '--port', '%i', '--admin-port', '0'])}`;
 }
 
-function bodyText(options: UnitOptions, flags: readonly string[]): string {
+/** The unit `vault-backup.service`: backups in a place, which is a folder or `s3://BUCKET/PREFIX`, again and again. */
+export function backupUnitText(options: UnitOptions, place: string, every: string): string {
+  const head = '[Unit]\nDescription=vault: backups, again and again\nAfter=vault.service';
+  const writable = [...(options.writable ?? []), ...(place.startsWith('/') ? [place] : [])];
+  return `${head}\n${bodyText({ ...options, writable }, ['backup', '--every', every, '--to', place])}${INSTALL}`;
+}
+
+function bodyText(options: UnitOptions, [command = '', ...flags]: readonly string[]): string {
   const { program, configFile, user } = options;
+  const isServing = command === 'serve';
   return `Wants=network-online.target
 After=network-online.target
 # A start that fails is tried again for as long as the cause may pass, such as a server of the database that is away.
 StartLimitIntervalSec=0
 
-[Service]
-# The vault does not notify systemd: ask its /readyz whether it serves.
+[Service]${isServing ? '\n# The vault does not notify systemd: ask its /readyz whether it serves.' : ''}
 Type=exec
-ExecStart=${[program, 'serve', '--config', configFile, ...flags].join(' ')}
+ExecStart=${[program, command, '--config', configFile, ...flags].join(' ')}
 User=${user}
 Group=${user}
 UMask=0077
@@ -59,8 +68,7 @@ Restart=on-failure
 RestartSec=2
 # Settings that are refused stay refused.
 RestartPreventExitStatus=2
-# A vault answers what it has begun for at most five seconds.
-TimeoutStopSec=15
+${isServing ? '# A vault answers what it has begun for at most five seconds.\n' : ''}TimeoutStopSec=15
 LimitNOFILE=65536
 # A dump of the memory holds secrets.
 LimitCORE=0

@@ -104,6 +104,32 @@ describe('vault service install', () => {
     expect([shown.code, shown.err]).toEqual([0, '']);
   });
 
+  test('with a place for backups writes their unit too, which may write there and nowhere else', async () => {
+    const on = machine();
+    const { code, out } = await on.install(['--proxy', 'nginx', '--backup-to', '/mnt/backups', ...PUBLIC]);
+    expect(code).toBe(0);
+    for (const step of [
+      'install -d -m 700 -o vault -g vault /mnt/backups',
+      'systemctl enable --now vault-backup.service',
+    ])
+      expect(out).toContain(`\n  ${step}`);
+    const unit = on.read('etc/systemd/system/vault-backup.service');
+    expect(unit).toContain('vault backup --config /etc/vault/vault.env --every 1h --to /mnt/backups\n');
+    expect(unit).toContain('\nReadWritePaths=/mnt/backups\n');
+    await on.install(['--backup-to', 's3://my-bucket/vault', '--backup-every', '6h', '--force']);
+    const bucket = on.read('etc/systemd/system/vault-backup.service');
+    expect(bucket).toContain('--every 6h --to s3://my-bucket/vault\n');
+    expect(bucket).not.toContain('ReadWritePaths');
+    for (const [words, remedy] of [
+      [['--backup-to', '/etc'], 'choose a folder of its own, such as /mnt/backups'],
+      [['--backup-to', '/mnt/b', '--backup-every', '30'], '--backup-every must be a number with s, m, h or d'],
+      [['--backup-every', '1h'], '--backup-every needs --backup-to'],
+    ] as const) {
+      const refused = await on.install(words);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(remedy)]);
+    }
+  });
+
   test('follows the settings that are in force, and never replaces the file of them', async () => {
     const on = machine();
     const own =

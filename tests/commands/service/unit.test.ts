@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGED, secondUnitText, type UnitOptions, unitText } from '../../../commands/service/unit.ts';
+import {
+  backupUnitText,
+  PACKAGED,
+  secondUnitText,
+  type UnitOptions,
+  unitText,
+} from '../../../commands/service/unit.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { programAt } from '../../support/proxies.ts';
 
@@ -17,21 +23,25 @@ test.each([
 });
 
 /** Runs systemd-analyze on the unit, of a program that this machine has. */
-function judge(words: readonly string[], { second = false, ...options }: Kind): { code: number; text: string } {
-  const path = join(folder.path, second ? 'vault@8788.service' : 'vault.service');
-  writeFileSync(
-    path,
-    (second ? secondUnitText : unitText)({ ...PACKAGED, program: '/bin/true', user: 'root', ...options }),
-  );
+function judge(words: readonly string[], { unit = 'vault', ...options }: Kind): { code: number; text: string } {
+  const path = join(folder.path, `${unit}.service`);
+  writeFileSync(path, UNITS[unit]({ ...PACKAGED, program: '/bin/true', user: 'root', ...options }));
   const { exitCode, stdout, stderr } = Bun.spawnSync([analyze as string, ...words, path], { env: {} });
   return { code: exitCode, text: `${stdout}${stderr}` };
 }
 
-type Kind = Partial<UnitOptions> & { readonly second?: boolean };
+const UNITS = {
+  vault: unitText,
+  'vault@8788': secondUnitText,
+  'vault-backup': (options: UnitOptions) => backupUnitText(options, '/mnt/backups', '6h'),
+};
+
+type Kind = Partial<UnitOptions> & { readonly unit?: keyof typeof UNITS };
 
 const KINDS: readonly [string, Kind][] = [
   ['of the package', {}],
-  ['of the second vault', { second: true }],
+  ['of the second vault', { unit: 'vault@8788' }],
+  ['of backups', { unit: 'vault-backup' }],
   ['with data elsewhere', { dataDir: '/srv/vault' }],
   ['with a port below 1024', { isPortPrivileged: true }],
 ];
@@ -45,7 +55,7 @@ if (analyze) {
     test('exposes 2.0 at most', () => {
       const user = { ...options, user: 'vault' };
       const { text } = judge(['security', '--offline=true', '--no-pager'], user);
-      const [, exposure = 'not said'] = /exposure level for vault(?:@8788)?.service: ([\d.]+)/.exec(text) ?? [];
+      const [, exposure = 'not said'] = /exposure level for [\w@-]+.service: ([\d.]+)/.exec(text) ?? [];
       expect(Number(exposure)).toBeLessThanOrEqual(2);
     });
   });
