@@ -11,6 +11,7 @@ import { widthOf, wrap } from '../cli/terminal.ts';
 import { usageErrorOf } from '../setup/settings.ts';
 import { settingsFile } from '../setup/settings-file.ts';
 import type { Given } from '../setup/vars.ts';
+import { giveToOwnerOf } from '../storage/durable.ts';
 import { openDialog, SILENT } from './dialog.ts';
 import { announceTopic, configSoFar, confirm, faultsOf, type Interview, isPublic, remark } from './interview.ts';
 import { keepFile } from './keep-file.ts';
@@ -64,11 +65,16 @@ async function init(given: Arguments): Promise<number> {
     await askAll(interview);
     check(interview, start);
     const sources = sourcesKept(start, interview.vars);
+    for (const [name, text] of interview.files) keepFile(name, text);
     const { aside } = keepFile(path, settingsFile({ vars: interview.vars, sources }));
     dialog.close();
     print(
       `\nWrote ${shown(path)}, for its owner alone${aside === undefined ? '' : `; the one before is ${shown(aside)}`}.`,
     );
+    for (const name of interview.files.keys()) {
+      giveToOwnerOf(name, path);
+      print(`Wrote ${shown(name)}: docs/openid.md says what else an app may have.`);
+    }
     await examine(path, options['send-to']);
     print(nextCommand(path, interview));
     return 0;

@@ -16,6 +16,10 @@ export interface Interview {
   readonly vars: Record<string, string>;
   /** Where the settings came from that need no question: by name. */
   readonly given: Readonly<Record<string, string>>;
+  /** Where the file of settings will be. */
+  readonly folder: string;
+  /** Files that the settings name, to be written with them: their texts by their paths. */
+  readonly files: Map<string, string>;
   /** The recipient of the test message, if known. */
   readonly testTo: string | undefined;
 }

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { findContradictions } from '../../lib/config/contradictions.ts';
 import type { FIRST_TOPICS } from '../../lib/config/first-settings.ts';
-import { parseOrigin } from '../../lib/config/url-parsers.ts';
+import { isRedirectUri, parseOrigin, REDIRECT_URI_FORM } from '../../lib/config/url-parsers.ts';
 import { askNode, askRegistrar } from './ask-chain.ts';
 import { askMail, askSms } from './ask-delivery.ts';
-import { askSetting, configSoFar, confirm, type Interview, isPublic, remark } from './interview.ts';
+import { ask, askSetting, configSoFar, confirm, type Interview, isPublic, remark, UNSET } from './interview.ts';
 
 /** A topic that `vault init` asks about. */
 export interface Topic {
@@ -59,10 +61,23 @@ async function askProxy(interview: Interview): Promise<void> {
   await askSetting(interview, 'ADMIN_PORT', { offer: '8790' });
 }
 
-/** Without a registrar's key nobody signs in to an app. */
+/** Without a registrar's key nobody signs in to an app. The file of the apps is written where there is none. */
 async function askApps(interview: Interview): Promise<void> {
   await askSetting(interview, 'APPS', { words: 'APPS, such as shop,forum' });
-  const { vars } = interview;
+  const { vars, given, folder, files } = interview;
   if (vars['REGISTRAR_PRIVATE_KEY'] === undefined || vars['APPS'] === undefined) return;
-  await askSetting(interview, 'CLIENTS', { words: 'CLIENTS, such as /etc/vault/clients.json' });
+  const path = join(folder, 'clients.json');
+  if (given['CLIENTS'] !== undefined || vars['CLIENTS'] !== undefined || existsSync(path))
+    return askSetting(interview, 'CLIENTS', { offer: path });
+  const entries: Record<string, object> = {};
+  for (const app of vars['APPS'].split(',').map((name) => name.trim())) {
+    const words = `Where ${app} gets people back, such as https://${app}.example/callback`;
+    const judge = (text: string) =>
+      text === '' || text === UNSET || isRedirectUri(text) ? undefined : `It must be a URI ${REDIRECT_URI_FORM}`;
+    const uri = await ask(interview, { words, fallback: '', judge });
+    if (uri !== '' && uri !== UNSET) entries[app] = { redirect_uris: [uri] };
+  }
+  if (Object.keys(entries).length === 0) return;
+  vars['CLIENTS'] = path;
+  files.set(path, `${JSON.stringify(entries, null, 2)}\n`);
 }

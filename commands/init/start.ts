@@ -49,7 +49,8 @@ export function beginInterview(
   if (faults.length > 0) throw usageErrorOf(new ConfigError(faults), sources);
   const known = Object.entries(vars).filter(([, value]) => value !== undefined) as [string, string][];
   const given = Object.fromEntries(Object.entries(sources).filter(([, source]) => !isOfFile(source, path)));
-  return { ...who, vars: { DATA_DIR: dataFolder(path), ...Object.fromEntries(known) }, given };
+  const start = { DATA_DIR: dataFolder(path), ...Object.fromEntries(known) };
+  return { ...who, vars: start, given, folder: dirname(path), files: new Map() };
 }
 
 function isOfFile(source: string, path: string): boolean {

@@ -114,7 +114,9 @@ describe('vault init at a terminal', () => {
     const made = await terminal.shows(/Its account is 0x[0-9a-fA-F]{40}/);
     await terminal.answer('APPS, such as shop,forum [none]: ', 'Shop');
     await terminal.answer(/! APPS must[^[]*\[none\]: /, 'shop');
-    await terminal.answer('CLIENTS, such as /etc/vault/clients.json [none]: ', '/etc/vault/clients.json');
+    const back = 'Where shop gets people back, such as https://shop.example/callback [none]: ';
+    await terminal.answer(back, 'http://tea.example/back');
+    await terminal.answer(/! It must be a URI as a browser[^[]*\[none\]: /, 'https://tea.example/back');
     await terminal.answer('BRAND_NAME [vault.example]: ', 'Tea <House>');
     await terminal.answer(/! BRAND_NAME must be[^[]*BRAND_NAME \[/, 'Tea House');
     await terminal.shows('Wrote vault.env');
@@ -132,9 +134,13 @@ describe('vault init at a terminal', () => {
       RPC_URL: node,
       REGISTRAR_PRIVATE_KEY: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       APPS: 'shop',
-      CLIENTS: '/etc/vault/clients.json',
+      CLIENTS: at('clients.json'),
       BRAND_NAME: 'Tea House',
     });
+    const clients = { shop: { redirect_uris: ['https://tea.example/back'] } };
+    expect(JSON.parse(readFileSync(at('clients.json'), 'utf8'))).toEqual(clients);
+    expect(statSync(at('clients.json')).mode & 0o777).toBe(0o600);
+    expect(await terminal.shows('Next:')).toMatch(/✓ apps/);
     expect(made).not.toContain(vars['REGISTRAR_PRIVATE_KEY'] ?? '-');
     for (const secret of [password, encodeURIComponent(password), 'wrong', vars['REGISTRAR_PRIVATE_KEY'] ?? '-'])
       expect(terminal.output()).not.toContain(secret);
@@ -173,7 +179,7 @@ describe('vault init at a terminal', () => {
     await terminal.answer('same [no]: ', 'y');
     await terminal.answer('[keep]: ', '');
     await terminal.answer('APPS', '');
-    await terminal.answer('CLIENTS', '');
+    await terminal.answer('Where shop gets people back', '');
     await terminal.answer('BRAND_NAME [Tea House]: ', '-');
     await terminal.shows('Wrote own.env, for its owner alone; the one before is own.env.before-');
     expect(written('own.env')).toEqual({
