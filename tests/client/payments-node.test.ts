@@ -189,6 +189,18 @@ describe('a node that cannot be asked is an error, and no verdict', () => {
     ['another type', () => Response.json({ result: {} }), 'no number'],
   ])('that answers %s', (_, answer, expected) => serve(answer, expected));
 
+  test.each([[undefined], [''], ['node.example/secret-key'], ['file:///node']])(
+    'that is none, %j: said before it is asked',
+    async (node) => {
+      const receipt = { userOpHash: `0x${'1'.repeat(64)}`, account: orderOf().to };
+      const failure = await verifyPayment(receipt, orderOf(), node as string).catch((error) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      expect(failure.message).toBe(
+        `node is ${node === undefined ? 'missing' : 'no http or https URL'}; expected the URL of your node's JSON-RPC, such as "https://node.example"`,
+      );
+    },
+  );
+
   test('that does not answer', async () => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const at = `${server.url}secret-key`;
