@@ -1,6 +1,7 @@
 // bun scripts/dashboard.ts: writes packaging/grafana.json, the dashboard of docs/runbook.md, from the panels below; then
 // npm run format.
 import { join } from 'node:path';
+import { METRICS } from '../lib/base/metric-catalogue.ts';
 
 /** A panel: its queries by the legend of their series. */
 export interface Panel {
@@ -234,7 +235,16 @@ export function dashboardText(): string {
   return `${JSON.stringify(dashboard, null, 2)}\n`;
 }
 
-function panelOf({ title, unit, queries }: Panel): object {
+/** What the numbers are, by the catalogue's words for the families that the panel asks for. */
+function describe({ queries }: Panel): string {
+  const names = Object.values(queries).flatMap((query) => query.match(/\b(?:vault|process)_\w+/g) ?? []);
+  const families = names.map((name) => name.replace(/_bucket$/, '')) as (keyof typeof METRICS)[];
+  const helps = new Set(families.map((name) => METRICS[name].help));
+  return helps.size === 0 ? 'Whether Prometheus reaches the vault.' : [...helps].join(' ');
+}
+
+function panelOf(panel: Panel): object {
+  const { title, unit, queries } = panel;
   const targets = Object.entries(queries).map(([legendFormat, expr], i) => ({
     refId: String.fromCharCode(65 + i),
     datasource: SOURCE,
@@ -245,7 +255,14 @@ function panelOf({ title, unit, queries }: Panel): object {
     unit === 'bool'
       ? { unit: 'short', min: 0, max: 1 }
       : { unit: unit === 'blocks' ? 'short' : unit, min: unit === 's' ? undefined : 0 };
-  return { type: 'timeseries', title, datasource: SOURCE, fieldConfig: { defaults, overrides: [] }, targets };
+  return {
+    type: 'timeseries',
+    title,
+    description: describe(panel),
+    datasource: SOURCE,
+    fieldConfig: { defaults, overrides: [] },
+    targets,
+  };
 }
 
 if (import.meta.main) await Bun.write(join(import.meta.dir, '../packaging/grafana.json'), dashboardText());

@@ -18,6 +18,8 @@ interface Dashboard {
   readonly panels: {
     readonly id: number;
     readonly title: string;
+    readonly type: string;
+    readonly description?: string;
     readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
     readonly targets?: { readonly expr: string }[];
   }[];
@@ -39,6 +41,13 @@ describe('the dashboard', () => {
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
     );
     expect(new Set(cells).size).toBe(cells.length);
+  });
+
+  test('says of each panel what its numbers are, and of each family what the catalogue says', () => {
+    const drawn = panels.filter(({ type }) => type !== 'row');
+    expect(drawn.filter(({ description = '' }) => description === '').map(({ title }) => title)).toEqual([]);
+    const sent = drawn.find(({ title }) => title === 'Codes sent');
+    expect(sent?.description).toBe(METRICS.vault_codes_sent_total.help);
   });
 
   test.each(expressions)('asks for families and labels that /metrics has: %s', (expression) => {
