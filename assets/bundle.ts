@@ -49,14 +49,16 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
 
 /** Pages with a budget of bytes: they get of the shared design what they use. */
 async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
-  const [confirm, authorize, landing] = await Promise.all([
+  const [confirm, authorize, landing, pass] = await Promise.all([
     smallPage('pay', 'confirm'),
     smallPage('authorize', 'authorize'),
     smallPage('landing', 'landing', ['landing/missing.html']),
+    smallPage('pass', 'pass', ['pass/ready.html', 'pass/ended.html']),
   ]);
   return {
     '/favicon.ico': await icon(),
     '/landing/landing.css': new Blob([landing.style]),
+    '/pass/pass.css': new Blob([pass.style]),
     '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
     '/pay/confirm.css': new Blob([confirm.style]),
     '/authorize/index.html': new Blob([smallHtml(authorize.html)]),
@@ -98,7 +100,7 @@ async function icon(): Promise<Blob> {
  * uses, or that `others` use which share the style.
  */
 async function smallPage(
-  folder: 'authorize' | 'landing' | 'pay',
+  folder: 'authorize' | 'landing' | 'pass' | 'pay',
   name: string,
   others: readonly string[] = [],
 ): Promise<{ html: string; style: string }> {
@@ -107,7 +109,8 @@ async function smallPage(
   const page = files.includes(`${name}.html`) ? `${folder}/${name}.html` : `${folder}/index.html`;
   const [tokens = '', parts = '', own = '', html = '', ...scripts] = await Promise.all(
     [
-      ...['design/tokens.css', 'design/parts.css', `${folder}/${name}.css`, page, 'wallet/view.ts', ...others],
+      ...['design/tokens.css', 'design/parts.css', `${folder}/${name}.css`, page],
+      ...['wallet/view.ts', 'words/words.ts', ...others],
       ...files.flatMap((file) => (file.endsWith('.ts') ? [`${folder}/${file}`] : [])),
     ].map(read),
   );

@@ -16,7 +16,7 @@ import { firstAccount, loadSetup, namedAccount, weighAccounts } from './payer.ts
 import { sumOf } from './receipt.ts';
 import { writeReview } from './review.ts';
 import { followingOf, type Session } from './session.ts';
-import { onArmedPress, onPress, showPart, write } from './view.ts';
+import { onArmedPress, onPress, showPart, write, writeAmount } from './view.ts';
 
 /** Shows the payment with an account, and its price; `chosen` is the person's choice. */
 export async function review(session: Session, chosen?: KeptAccount): Promise<void> {
@@ -151,7 +151,7 @@ async function giveUp(session: Session): Promise<void> {
 }
 
 async function pay(session: Session, current: Quote, back: (words: string) => void): Promise<void> {
-  write('progress-amount', sumOf(session.payment.amount, current.token));
+  writeAmount('progress-amount', sumOf(session.payment.amount, current.token));
   showProgress('sign');
   try {
     const stored = await approve(session.payment, current, { ...session, page: location.href });

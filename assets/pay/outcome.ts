@@ -5,7 +5,7 @@ import type { Channel, Details, Failure } from './channel.ts';
 import type { Receipt } from './receipt.ts';
 import { printable } from './request.ts';
 import { hostOf } from './review.ts';
-import { element, onPress, shownPart, showPart, toggle, write, writeDetail } from './view.ts';
+import { element, onPress, shownPart, showPart, toggle, write, writeAmount, writeDetail } from './view.ts';
 import { type Problem, wordsOf } from './words.ts';
 
 /** A settled payment, and where its transaction can be looked at. */
@@ -22,7 +22,7 @@ export interface Settled {
 export function showPaid(details: Details, { asked, returnTo }: Channel, settled: Settled): void {
   const { origin, via } = asked.asker;
   const { receipt } = settled;
-  write('paid-amount', receipt?.amount ?? '');
+  writeAmount('paid-amount', receipt?.amount ?? '');
   const shop = hostOf(origin);
   const words = via === 'link' ? word('done.link', { shop }) : word('done.browser', { shop });
   write('done-words', words);

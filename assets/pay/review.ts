@@ -10,7 +10,7 @@ import { word, wordWith } from '../words/words.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
 import type { Asker, Payment } from './request.ts';
-import { element, toggle, write, writeWarnings } from './view.ts';
+import { element, toggle, write, writeAmount, writeWarnings } from './view.ts';
 
 /** Writes a payment and its quote into the page. */
 export function writeReview(payment: Payment, quote: Quote, { config, enclave }: Shown): void {
@@ -23,7 +23,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('asker', asker.frame === undefined ? origin : word('review.asker_frame', { origin, frame }));
   // Bold is an origin that the browser vouches for. A link may name any site.
   element('asker').className = isLink ? '' : 'known';
-  write('amount', amountText(amount, decimals));
+  writeAmount('amount', amountText(amount, decimals));
   write('symbol', unitOf(quote.token));
   write('label', payment.label ?? '');
   toggle('row-label', payment.label !== undefined);

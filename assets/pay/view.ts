@@ -31,6 +31,12 @@ export function writeDetail(part: 'pending' | 'problem', text: string | undefine
   toggle(`${part}-more`, text !== undefined);
 }
 
+/** Writes an amount as the heading's; a long one is smaller, because a part of it would be another amount. */
+export function writeAmount(id: 'amount' | 'progress-amount' | 'paid-amount', text: string): void {
+  write(id, text);
+  element(id).classList.toggle('long', text.length > 12);
+}
+
 /** Marks a step as current and the steps before it as past. */
 export function step(current: 'sign' | 'send' | 'block'): void {
   markStep(['step-sign', 'step-send', 'step-block'], `step-${current}`);

@@ -11,9 +11,10 @@ import { newcomerScreens } from '../support/screens/register.ts';
 /** Wrong in every way that is looked for. */
 const WRONG = `<!doctype html><html><title>T</title><style>
   @keyframes turn { to { rotate: 1turn } } b { animation: turn 1s infinite } p { color: #ccc; width: 400px; height: 1rem; overflow: hidden }
-  div { visibility: hidden; height: 900px } input { border: 0 } b { font-size: 15px }
+  div { visibility: hidden; height: 900px } input { border: 0 } b { display: block; width: 1em; overflow-wrap: anywhere }
+  b, footer { font-size: 15px }
   :root { color-scheme: light dark } body { background: #fff } </style>
-  <img src="x"><input><select><option>one</select><button></button><b>turns</b><p>pale</p>
+  <img src="x"><input><select><option>one</select><button></button><footer data-support><a href="/"><b>turns 1 things</b></a></footer><p>pale</p>
   <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i><i class="spinner"></i><div></div>`;
 
 if (chromium) {
@@ -43,6 +44,12 @@ if (chromium) {
           'dark: a picture that cannot',
         ],
         ...['at 200 %: does not grow: <b>', 'at 200 %: is cut off: <p>'],
+        ...[
+          'light a link of another colour: ',
+          'dark support in 15px',
+          'a broken word: turns',
+          'one in the plural: 1 things',
+        ],
       ])
         expect(found).toContain(fault);
     });

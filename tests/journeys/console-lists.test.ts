@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
-import { violations } from '../support/axe.ts';
+import { setWidth, violations } from '../support/axe.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { writePeople } from '../support/many-people.ts';
@@ -55,6 +55,15 @@ if (chromium) {
       await c.view('registrations');
       await c.says('#state-registrations', /^400 registrations$/);
       expect(await rows('registrations')).toBe(50);
+      // Somewhere here one of the two would have room and the other not.
+      for (let width = 1280; width > 800; width -= 32) {
+        await setWidth(c.page, width);
+        const tops = await c.page.$$eval('#view-registrations .filters button', (all) =>
+          all.map((one) => one.offsetTop),
+        );
+        expect([width, tops.length, new Set(tops).size]).toEqual([width, 2, 1]);
+      }
+      await c.page.setViewport({ width: 1280, height: 900 });
       expect(await c.text('#view-registrations tbody tr:nth-child(2)')).toContain('p***@example.com');
       await c.says('#view-registrations .wide', /^350 more$/);
       await c.page.click('#view-registrations .wide');

@@ -43,6 +43,12 @@ if (chromium) {
     return page;
   };
   const text = (page: Page, id: string) => page.$eval(`#${id}`, (one) => one.textContent ?? '');
+  const linesOf = (page: Page, id: string) =>
+    page.$eval(`#${id}`, (one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size;
+    });
   const fund = (account: string) => {
     for (const { balances } of pages.vault.tokens.values()) balances.set(account.toLowerCase(), 10n ** 18n);
   };
@@ -134,17 +140,20 @@ if (chromium) {
       }
     });
 
+    test('an amount stays in one piece, as a part of it would be another amount', async () => {
+      const page = await open({ token: 'native', amount: '1000' });
+      await page.setViewport({ width: 360, height: 640 });
+      await part(page, 'review');
+      expect(await text(page, 'amount')).toBe('0.000000000000001');
+      expect(await linesOf(page, 'amount')).toBe(1);
+    });
+
     test("a shop's label stays on one line, and the whole of it is in reach of a reader", async () => {
       const label = `Two teas ${'and more '.repeat(7)}To 0x52`;
       const page = await open({ label });
       await page.setViewport({ width: 360, height: 640 });
       await part(page, 'review');
-      const lines = await page.$eval('#label', (one) => {
-        const range = document.createRange();
-        range.selectNodeContents(one);
-        return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size;
-      });
-      expect(lines).toBe(1);
+      expect(await linesOf(page, 'label')).toBe(1);
       expect(await text(page, 'label')).toBe(label.trim());
     });
 

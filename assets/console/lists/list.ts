@@ -12,8 +12,8 @@ import { createTable, type Table, type TableKind } from './table.ts';
 
 /** A list of the API. */
 export interface ListKind<Row> extends FilterKind, TableKind<Row> {
-  /** The plural name of its rows. */
-  readonly many: string;
+  /** The singular name of its rows; the plural adds an s. */
+  readonly one: string;
   /** The text of an empty list: how to get a row. */
   readonly howToFill: string;
   /** The offers where a look-up finds no row. */
@@ -114,7 +114,7 @@ function build<Row>(state: State<Row>, { parts: [search, form], show }: Filters)
     { label: 'CSV, for spreadsheets', act: () => void save(state, 'csv') },
     { label: 'JSON Lines', act: () => void save(state, 'jsonl') },
   ]);
-  form?.append(make('div', { class: 'spread' }), reload, leave);
+  form?.append(make('div', { class: 'last' }, reload, leave));
   parts.more.addEventListener('click', () => void loadMore(state));
   parts.empty.addEventListener('click', ({ target }) => {
     if (!(target instanceof HTMLButtonElement) || target.dataset['part'] !== 'all') return;
@@ -186,8 +186,9 @@ function tellEnd<Row>(state: State<Row>): void {
   const isEnd = (read?.page.next ?? null) === null;
   const isFiltered = Object.keys(queryOf(state)).length > 0;
   const count = isEnd ? { count: shown, exact: true } : total;
-  const words = isFiltered ? 'found' : kind.many;
-  sayState(count ? `${count.exact ? '' : 'At least '}${NUMBER.format(Math.max(count.count, shown))} ${words}` : '');
+  const all = Math.max(count?.count ?? 0, shown);
+  const words = isFiltered ? 'found' : `${kind.one}${all === 1 ? '' : 's'}`;
+  sayState(count ? `${count.exact ? '' : 'At least '}${NUMBER.format(all)} ${words}` : '');
   parts.table.element.hidden = shown === 0;
   if (shown === 0 && isEnd) {
     sayEmpty(parts, ...(isFiltered ? unmatched(state) : [kind.howToFill]));

@@ -62,7 +62,7 @@ export function createRegistrations(api: Api, drawer: Drawer, sayState: (text: s
 function listKind(api: Api, open: (id: number) => void): ListKind<Registration> {
   return {
     name: 'registrations',
-    many: 'registrations',
+    one: 'registration',
     caption: 'Registrations, the newest first',
     example: 'alice@example.com',
     howToFill: 'No registration yet. One appears here when an app, or the page /authorize, registers a person.',

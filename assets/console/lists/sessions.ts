@@ -21,7 +21,7 @@ export function createSessions(api: Api, drawer: Drawer, sayState: (text: string
     api,
     {
       name: 'sessions',
-      many: 'sessions',
+      one: 'session',
       caption: 'Sessions, the newest first',
       example: 'alice@example.com',
       howToFill:

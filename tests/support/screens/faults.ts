@@ -29,7 +29,14 @@ export async function faultsOf(page: Page, { part, tabs, words = [] }: ScreenWan
   faults.push(...read.filter((word) => NAMED.test(word)).map((word) => `without a name: ${word}`));
   const unread = words.filter((word) => !read.some((one) => one.startsWith(word)));
   faults.push(...unread.map((word) => `not read: ${word}`));
-  faults.push(...(await inEachTheme(page, async () => [...(await axeFindings(page)), ...(await dimTexts(page))])));
+  faults.push(
+    ...(await inEachTheme(page, async () => [
+      ...(await axeFindings(page)),
+      ...(await dimTexts(page)),
+      ...(await page.evaluate(findForeignLooks)),
+      ...(await page.evaluate(findBadWords)),
+    ])),
+  );
   faults.push(...(await faultsInForcedColors(page)), ...(await faultsAtDoubleText(page)));
   return [...faults, ...(await faultsOnSmallPhone(page))];
 }
@@ -44,6 +51,51 @@ async function dimTexts(page: Page): Promise<readonly string[]> {
   const dim = all.filter(({ ratio, text }) => ratio < 4.5 && !text.startsWith('Send a new code in'));
   const faults = dim.map(({ text, ratio }) => `dim (${ratio.toFixed(1)}): ${text}`);
   return all.length > 3 ? faults : [...faults, 'hardly any text'];
+}
+
+/** Runs in the page: words that are broken within, and one thing in the plural. */
+function findBadWords(): string[] {
+  const found: string[] = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const { parentElement, textContent } = walker.currentNode;
+    const text = textContent ?? '';
+    if (!parentElement?.checkVisibility() || parentElement.closest('script, pre, .sr, .mono')) continue;
+    const many = /(?<![\d.,:])1 [a-z]{3,}[^s\W]s\b/.exec(text)?.[0];
+    if (many !== undefined) found.push(`one in the plural: ${many}`);
+    for (const { 0: word, index } of text.matchAll(/(?<!\S)\p{L}{2,16}(?!\S)/gu)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + word.length);
+      const lines = new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top)));
+      if (lines.size > 1) found.push(`a broken word: ${word}`);
+    }
+  }
+  return found;
+}
+
+/** Runs in the page: links and lines of support that do not look as on the other pages. */
+function findForeignLooks(): string[] {
+  const seen = (selector: string) =>
+    Array.from(document.querySelectorAll<HTMLElement>(selector)).filter((one) => one.checkVisibility());
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = 'var(--accent)';
+  const accent = getComputedStyle(probe).color;
+  probe.remove();
+  return [
+    ...seen('main a:not(.button), footer a')
+      .filter((one) => getComputedStyle(one).color !== accent)
+      .map((one) => `a link of another colour: ${one.outerHTML}`),
+    ...seen('[data-support]')
+      .filter((one) => getComputedStyle(one).fontSize !== '13px')
+      .map((one) => `support in ${getComputedStyle(one).fontSize}`),
+    ...seen('main, main > .card')
+      .filter((one) => one.matches('.card') && getComputedStyle(one).paddingInlineStart !== '16px')
+      .map((one) => `a card of another padding: ${one.id}`),
+    ...seen('main:not(.card)')
+      .filter((one) => getComputedStyle(one).borderTopWidth !== '0px')
+      .map(() => 'a card that is not one of the parts'),
+  ];
 }
 
 /**
