@@ -1,23 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readVars } from '../../../commands/setup/vars.ts';
 import { type MailCatcher, startMailCatcher } from '../../../scripts/dev-stack/mail.ts';
-import { temporaryFolder } from '../../support/databases.ts';
+import { eachTest } from '../../support/each-test.ts';
 import { runProgram, VAULT } from '../../support/run.ts';
 import { type AtTerminal, CTRL_C, startAtTerminal } from '../../support/terminal.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 
-let folder: ReturnType<typeof temporaryFolder>;
-const ends: (() => unknown)[] = [];
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-  folder.remove();
-});
+const { folder, ends } = eachTest();
 
 function init(words: readonly string[] = [], vars: Record<string, string> = {}): AtTerminal {
   const terminal = startAtTerminal([...VAULT, 'init', ...words], { cwd: folder.path, vars });

@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ROUTES } from '../../../routes/index.ts';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { untilListening } from '../../support/asking.ts';
 import { buildBinary } from '../../support/binary.ts';
-import { temporaryFolder } from '../../support/databases.ts';
+import { eachTest } from '../../support/each-test.ts';
 
 let binary: Awaited<ReturnType<typeof buildBinary>>;
-let folder: ReturnType<typeof temporaryFolder>;
-const ends: (() => unknown)[] = [];
+const { folder, ends } = eachTest();
 beforeAll(async () => {
   binary = await buildBinary();
 });
 afterAll(() => binary.remove());
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-  folder.remove();
-});
 
 /** Starts the program without waiting for it. */
 function spawn(port: number) {

@@ -1,20 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../support/databases.ts';
+import { eachTest } from '../../support/each-test.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { runProgram, VAULT } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
-const ends: (() => unknown)[] = [];
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-  folder.remove();
-});
+const { folder, ends } = eachTest();
 
 async function start(vars: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<Program> {
   const program = await startProgram(vars, { cwd: folder.path, args });

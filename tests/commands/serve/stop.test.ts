@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { askUntilClosed, untilListening, untilRead } from '../../support/asking.ts';
-import { temporaryFolder } from '../../support/databases.ts';
+import { eachTest } from '../../support/each-test.ts';
 import { OPERATOR } from '../../support/events.ts';
 import { SERVE, startProgram } from '../../support/program.ts';
 import { VAULT } from '../../support/run.ts';
@@ -13,15 +13,7 @@ import { VAULT_SECRET } from '../../support/vault.ts';
 const PATIENT_STOP = join(import.meta.dir, '../../support/patient-stop.ts');
 const VARS = { VAULT_SECRET, OPERATOR_SECRET: OPERATOR.Authorization.slice(7), DID_REGISTRY_ADDRESS: 'none' };
 
-let folder: ReturnType<typeof temporaryFolder>;
-const ends: (() => unknown)[] = [];
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-  folder.remove();
-});
+const { folder, ends } = eachTest();
 
 describe('a stop, on connections that are in use', () => {
   async function start() {
