@@ -73,7 +73,11 @@ function start(place: Place, more: Partial<StartOptions> = {}): void {
   };
   run(place, async () => {
     const chosen = await askStart(asked);
-    if (chosen !== 'forget') return chosen === 'sign-in' ? signIn(place) : begin(place, chosen);
+    if (chosen !== 'forget') {
+      // A way of its own: to try again is not to be asked again.
+      run(place, () => (chosen === 'sign-in' ? signIn(place) : begin(place, chosen)));
+      return undefined;
+    }
     memory.forget();
     await forgetDevice();
     start(place);

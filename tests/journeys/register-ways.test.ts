@@ -169,6 +169,22 @@ if (chromium) {
       expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
     });
 
+    test('a service that cannot be reached: Try again goes on from there, with the code that was given', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.typeCode(email);
+      await visitor.screen('passkey');
+      await visitor.page.setOfflineMode(true);
+      await press(visitor.page, 'passkey-go');
+      expect(await visitor.screen('problem')).toContain('The service cannot be reached');
+      await visitor.page.setOfflineMode(false);
+      await press(visitor.page, 'problem-go');
+      await visitor.screen('passkey');
+      await press(visitor.page, 'passkey-go');
+      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
+      expect(visitor.passkeys.ids()).toHaveLength(1);
+    });
+
     test('a passkey with which nothing was registered: start again with the address', async () => {
       const stranger = await come(`${world.origin}/account`);
       await press(stranger.page, 'create');
