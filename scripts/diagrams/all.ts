@@ -1,5 +1,11 @@
 // The diagrams of the documents. Their words are those of the text beside them.
-import type { Sequence } from './sequence.ts';
+import type { Row, Sequence } from './sequence.ts';
+
+/** The rows of a diagram, of parties by their place from 0 on. */
+const asks = (from: number, to: number, says: string): Row => ({ from, to, says });
+const answers = (from: number, to: number, says: string): Row => ({ from, to, says, isAnswer: true });
+const acts = (at: number, does: string): Row => ({ at, does });
+const part = (name: string): Row => ({ part: name });
 
 const CONCEPTS: Sequence = {
   title: 'From a code to a proof',
@@ -10,18 +16,18 @@ const CONCEPTS: Sequence = {
     { name: 'Chain', icon: 'chain' },
   ],
   rows: [
-    { from: 0, to: 1, says: 'an address' },
-    { from: 1, to: 0, says: 'a code, by mail or SMS', isAnswer: true },
-    { from: 0, to: 1, says: 'the code' },
-    { from: 1, to: 0, says: 'an attestation', isAnswer: true },
-    { at: 0, does: 'makes a passkey' },
-    { from: 0, to: 1, says: 'its public key' },
-    { from: 1, to: 0, says: 'its account, so the DID', isAnswer: true },
-    { at: 0, does: 'signs the proof' },
-    { from: 0, to: 1, says: 'attestation, DID, proof' },
-    { from: 1, to: 2, says: 'registers the DID' },
-    { from: 2, to: 1, says: 'it is in a block', isAnswer: true },
-    { from: 1, to: 0, says: 'confirmed, later final', isAnswer: true },
+    asks(0, 1, 'an address'),
+    answers(1, 0, 'a code, by mail or SMS'),
+    asks(0, 1, 'the code'),
+    answers(1, 0, 'an attestation'),
+    acts(0, 'makes a passkey'),
+    asks(0, 1, 'its public key'),
+    answers(1, 0, 'its account, so the DID'),
+    acts(0, 'signs the proof'),
+    asks(0, 1, 'attestation, DID, proof'),
+    asks(1, 2, 'registers the DID'),
+    answers(2, 1, 'it is in a block'),
+    answers(1, 0, 'confirmed, later final'),
   ],
 };
 
@@ -34,18 +40,18 @@ const SIGN_IN: Sequence = {
     { name: 'Vault', icon: 'vault' },
   ],
   rows: [
-    { from: 0, to: 1, says: '“Sign up” or “Sign in”' },
-    { at: 1, does: 'draws a verifier, hashes it to a challenge' },
-    { from: 1, to: 2, says: 'link with the challenge' },
-    { part: 'New here' },
-    { from: 0, to: 2, says: 'address, the code that was sent there, a new passkey' },
-    { at: 2, does: 'registers account and DID' },
-    { part: 'Here before' },
-    { from: 0, to: 2, says: 'a passkey’s signature' },
-    { part: 'Both' },
-    { from: 2, to: 1, says: 'back, with a code', isAnswer: true },
-    { from: 1, to: 2, says: 'the code, the verifier' },
-    { from: 2, to: 1, says: 'DID, account, addresses', isAnswer: true },
+    asks(0, 1, '“Sign up” or “Sign in”'),
+    acts(1, 'draws a verifier, hashes it to a challenge'),
+    asks(1, 2, 'link with the challenge'),
+    part('New here'),
+    asks(0, 2, 'address, the code that was sent there, a new passkey'),
+    acts(2, 'registers account and DID'),
+    part('Here before'),
+    asks(0, 2, 'a passkey’s signature'),
+    part('Both'),
+    answers(2, 1, 'back, with a code'),
+    asks(1, 2, 'the code, the verifier'),
+    answers(2, 1, 'DID, account, addresses'),
   ],
 };
 
@@ -59,16 +65,16 @@ const PAYMENTS: Sequence = {
     { name: 'Chain', icon: 'chain' },
   ],
   rows: [
-    { from: 0, to: 1, says: 'an order’s id' },
-    { from: 1, to: 2, says: 'what to pay' },
-    { at: 2, does: 'shows amount, shop and fee to the person' },
-    { at: 2, does: 'has the passkey sign exactly that' },
-    { from: 2, to: 3, says: 'the transfer' },
-    { from: 3, to: 2, says: 'it is in a block', isAnswer: true },
-    { from: 2, to: 1, says: 'receipt: a hint', isAnswer: true },
-    { from: 1, to: 0, says: 'the receipt' },
-    { from: 0, to: 3, says: 'was this order paid, this amount, to this payee?' },
-    { from: 3, to: 0, says: 'paid, later final: hand over', isAnswer: true },
+    asks(0, 1, 'an order’s id'),
+    asks(1, 2, 'what to pay'),
+    acts(2, 'shows amount, shop and fee to the person'),
+    acts(2, 'has the passkey sign exactly that'),
+    asks(2, 3, 'the transfer'),
+    answers(3, 2, 'it is in a block'),
+    answers(2, 1, 'receipt: a hint'),
+    asks(1, 0, 'the receipt'),
+    asks(0, 3, 'was this order paid, this amount, to this payee?'),
+    answers(3, 0, 'paid, later final: hand over'),
   ],
 };
 
@@ -82,18 +88,18 @@ const RECOVERY: Sequence = {
     { name: 'Account', icon: 'chain' },
   ],
   rows: [
-    { part: 'Once, with a key' },
-    { from: 0, to: 2, says: 'proves an address' },
-    { from: 0, to: 3, says: 'names the vault its guardian, with a delay' },
-    { part: 'All keys are lost' },
-    { from: 1, to: 2, says: 'code, new key' },
-    { from: 2, to: 3, says: 'proposes it' },
-    { from: 2, to: 0, says: 'mails, daily: stop it?', isAnswer: true },
-    { part: 'The delay is over, and nobody objected' },
-    { from: 2, to: 3, says: 'finishes' },
-    { at: 3, does: 'has the new key' },
-    { part: 'Or somebody has a key after all' },
-    { from: 0, to: 3, says: 'veto, which the vault carries: no key was added' },
+    part('Once, with a key'),
+    asks(0, 2, 'proves an address'),
+    asks(0, 3, 'names the vault its guardian, with a delay'),
+    part('All keys are lost'),
+    asks(1, 2, 'code, new key'),
+    asks(2, 3, 'proposes it'),
+    answers(2, 0, 'mails, daily: stop it?'),
+    part('The delay is over, and nobody objected'),
+    asks(2, 3, 'finishes'),
+    acts(3, 'has the new key'),
+    part('Or somebody has a key after all'),
+    asks(0, 3, 'veto, which the vault carries: no key was added'),
   ],
 };
 
