@@ -16,6 +16,7 @@ import { createRegistryCode, type RegistryCode } from './chain/registry-code.ts'
 import { createRegistryVersion, type RegistryVersion } from './chain/registry-version.ts';
 import { createRpc } from './chain/rpc.ts';
 import { createWitness } from './chain/witness.ts';
+import type { Clients } from './clients/client.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { describeSettings, type SettingView } from './config/describe.ts';
 import { createClocks, uncompared } from './db/clocks.ts';
@@ -131,7 +132,8 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const shared = createShared(config, isPrepared, env.database.damage);
   const files = createFiles(env.assets);
   const { clients, brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
-  const outside = { config, clock, random, log, metrics: openMetrics(env), fetch, clients, brandOf, words, wordsOf };
+  const metrics = openMetrics(env, clients);
+  const outside = { config, clock, random, log, metrics, fetch, clients, brandOf, words, wordsOf };
   const { bundlerUrl, indexerUrl, vaultSecret, attestationSigningKey } = config;
   const lasting: Lasting = {
     ...outside,
@@ -223,9 +225,9 @@ function isSet(text: string | undefined): boolean {
 }
 
 /** The metrics with `vault_build_info` and, where the host provides them, the process's own. */
-function openMetrics({ process: readProcess }: Env): Metrics {
+function openMetrics({ process: readProcess }: Env, clients: Clients | undefined): Metrics {
   const metrics = createMetrics();
-  startAtZero(metrics);
+  startAtZero(metrics, { client: [...(clients?.keys() ?? [])] });
   for (const limit of Object.keys(LIMITS)) metrics.counter('vault_limits_reached_total').of({ limit });
   metrics.gauge('vault_build_info').set(1, { version: VERSION });
   if (readProcess) metrics.include(() => processFamilies(readProcess()));

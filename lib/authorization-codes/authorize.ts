@@ -14,6 +14,7 @@ import { findAttested, openFreshAttestation, type ShownSignIn, type SignIn } fro
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
+import { countCode } from './count.ts';
 import { countSignature } from './count-store.ts';
 import { noteRefused, noteSignIn } from './sign-ins.ts';
 import { insertCode } from './store.ts';
@@ -64,7 +65,7 @@ export interface AuthorizationRequest extends CodeRequest {
  * 502 `rpc_error`.
  */
 export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promise<string> {
-  const { config, clock, random, db, metrics } = ctx;
+  const { config, clock, random, db } = ctx;
   const { signIn, proof, verifiedAt, endsAt, counted, isConfirmed, isSynced } = await show(ctx, request).catch(
     async (error) => {
       await noteRefused(ctx, request, error);
@@ -103,7 +104,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
     }),
   );
   if (stored.at(-1)?.rowsAffected !== 1) throw new VaultError('proof_invalid', { reason: 'used', hint: USED });
-  metrics.counter('vault_authorization_codes_total').add({ outcome: 'issued' });
+  countCode(ctx, clientId, 'issued');
   return code;
 }
 

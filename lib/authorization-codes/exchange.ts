@@ -4,6 +4,7 @@ import type { KeyNotes } from '../registration/look-notes.ts';
 import { type ProvenIdentity, readIdentity } from '../registration/proven-identity.ts';
 import { digestOf } from './authorize.ts';
 import { CODE_VERIFIER, challengeOfVerifier } from './challenge.ts';
+import { countCode } from './count.ts';
 import {
   type Exchange,
   endAccessToken,
@@ -45,11 +46,9 @@ export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used
  * reason, what `grantFor` throws, 502 `rpc_error`.
  */
 export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest): Promise<Exchanged> {
-  const { clock, db, metrics } = ctx;
-  const count = (outcome: 'exchanged' | 'refused') =>
-    metrics.counter('vault_authorization_codes_total').add({ outcome });
+  const { clock, db } = ctx;
   const refuse = (fault: GrantFault) => {
-    count('refused');
+    countCode(ctx, request.clientId, 'refused');
     return invalidGrant(fault);
   };
   const exchange: Exchange = {
@@ -78,7 +77,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
     await db.write(endAccessToken(exchange.code, now));
     throw refuse('used');
   }
-  count('exchanged');
+  countCode(ctx, request.clientId, 'exchanged');
   return { code, identity };
 }
 

@@ -3,7 +3,7 @@ export interface Metric<Type extends MetricType = MetricType, Label extends stri
   readonly type: Type;
   readonly help: string;
   readonly labels: readonly Label[];
-  /** All values of each label, where they are a closed set. */
+  /** All values of the labels that have a closed set of them. */
   readonly values?: LabelValues;
   /** A histogram's, in seconds, ascending; without them `DURATION_BOUNDS_SECONDS`. */
   readonly bounds?: readonly number[];
@@ -65,7 +65,7 @@ export const METRICS = {
     ],
   }),
   vault_registrations_total: closed('Registrations by outcome.', { outcome: ['submitted', 'confirmed', 'failed'] }),
-  vault_authorization_codes_total: closed('Authorization codes of apps by outcome.', {
+  vault_authorization_codes_total: perClient('Authorization codes of apps by outcome.', {
     outcome: ['issued', 'exchanged', 'refused'],
   }),
   vault_token_requests_total: closed('Exchanges at /token by outcome.', {
@@ -200,6 +200,16 @@ function counter<Label extends string = never>(help: string, ...labels: Label[])
 /** A counter whose series are all known: each is there from the start, as 0. */
 function closed<const Values extends LabelValues>(help: string, values: Values) {
   return { type: 'counter', help, labels: Object.keys(values) as (keyof Values & string)[], values } as const;
+}
+
+/** A counter of each app of `CLIENTS`, which are known at the start, beside labels whose values are all known. */
+function perClient<const Values extends LabelValues>(help: string, values: Values) {
+  return {
+    type: 'counter',
+    help,
+    labels: ['client', ...(Object.keys(values) as (keyof Values & string)[])],
+    values,
+  } as const;
 }
 
 function gauge<Label extends string = never>(help: string, ...labels: Label[]): Metric<'gauge', Label> {

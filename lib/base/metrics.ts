@@ -57,7 +57,9 @@ type NameOf<C, Type extends MetricType> = keyof {
   [N in keyof C & string as C[N] extends { type: Type } ? N : never]: N;
 };
 type LabelsOf<C extends MetricCatalogue, N extends keyof C> = C[N] extends { values: infer V extends LabelValues }
-  ? { readonly [L in keyof V & string]: V[L][number] }
+  ? { readonly [L in keyof V & string]: V[L][number] } & Readonly<
+      Record<Exclude<C[N]['labels'][number], keyof V>, string>
+    >
   : Readonly<Record<C[N]['labels'][number], string>>;
 
 /**
@@ -99,14 +101,16 @@ export function createMetrics<C extends MetricCatalogue = typeof METRICS>(
 
 /**
  * Shows each counter whose series are all known as 0, except those that the host counts. For a series that begins at 1
- * `increase()` is 0, so an alert would miss the first event.
+ * `increase()` is 0, so an alert would miss the first event. `known` has the values that this vault's settings close.
  */
-export function startAtZero(metrics: Metrics): void {
+export function startAtZero(metrics: Metrics, known: LabelValues = {}): void {
   for (const [name, { type, labels, values = {} }] of Object.entries<Metric>(METRICS)) {
     if (type !== 'counter' || name.startsWith('process_')) continue;
     let series: Labels[] = [{}];
     for (const label of labels)
-      series = (values[label] ?? []).flatMap((value) => series.map((one) => ({ ...one, [label]: value })));
+      series = (values[label] ?? known[label] ?? []).flatMap((value) =>
+        series.map((one) => ({ ...one, [label]: value })),
+      );
     for (const one of series) (metrics.counter(name as NameOf<typeof METRICS, 'counter'>) as Counter).of(one);
   }
 }

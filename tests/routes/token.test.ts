@@ -267,6 +267,27 @@ describe('§5 token', () => {
     expect((await exchange(t, request, given)).status).toBe(200);
   });
 
+  test('vault_authorization_codes_total: each app of CLIENTS from the start, and nobody else', async () => {
+    const own = await startVault({ ...chain.vars, ...OPENID_VARS }, clientsFile());
+    const series = async () => {
+      const lines = (await own.call('GET /metrics')).text.split('\n');
+      return lines.filter((line) => line.startsWith('vault_authorization_codes_total{')).map((line) => line.slice(31));
+    };
+    const first = await series();
+    expect(first).toHaveLength(9);
+    for (const client of ['tea', 'wiki', 'page']) expect(first).toContain(`{client="${client}",outcome="issued"} 0`);
+    const request = requestOf();
+    const given = await codeFor(own, await registerNewcomer(chain, own), request);
+    await exchange(own, request, given, { code_verifier: 'y'.repeat(43) });
+    await exchange(own, request, given);
+    await exchange(own, request, code, {}, basic('made-up', 'x'));
+    const grown = (await series()).filter((line) => !first.includes(line));
+    await own.stop();
+    expect(grown.toSorted()).toEqual(
+      ['exchanged', 'issued', 'refused'].map((outcome) => `{client="tea",outcome="${outcome}"} 1`),
+    );
+  });
+
   test('400 invalid_grant used: of many at once one is answered, and its access token is over', async () => {
     const request = requestOf();
     const given = await codeFor(t, alice, request);
