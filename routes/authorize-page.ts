@@ -1,4 +1,5 @@
 /** `/authorize`: requests of apps are judged here, and the page shows those that are in order. */
+import { countRefusal } from '../lib/authorization-codes/count.ts';
 import { VaultError } from '../lib/base/error.ts';
 import type { Clients } from '../lib/clients/client.ts';
 import type { Context } from '../lib/context.ts';
@@ -125,13 +126,10 @@ function withMeta({ bytes }: { readonly bytes: Uint8Array }, name: string, conte
 }
 
 /** Logs one line a minute for each client and reason, as anybody may open a wrong link as often as they like. */
-function note(
-  { metrics, log, clock, refusedLinks }: Context,
-  reason: string,
-  client: string | undefined,
-  about: string,
-) {
+function note(ctx: Context, reason: string, client: string | undefined, about: string) {
+  const { metrics, log, clock, refusedLinks } = ctx;
   metrics.counter('vault_authorize_refused_total').add({ reason: reason as 'query' });
+  countRefusal(ctx, client, 'link', reason);
   // That nobody is signed in is an ordinary answer.
   if (reason === 'login_required') return;
   const key = `${reason} ${client ?? ''}`;

@@ -11,6 +11,7 @@ import { brandRoutes } from './brand.ts';
 import { bundlerRoutes } from './bundler.ts';
 import { clientRoutes } from './client.ts';
 import { clientScriptRoutes } from './client-script.ts';
+import { appRoutes } from './console/apps.ts';
 import { doctorRoutes } from './console/doctor.ts';
 import { eventRoutes } from './console/events.ts';
 import { historyRoutes } from './console/history.ts';
@@ -84,6 +85,7 @@ export const ROUTES = [
   ...landingRoutes,
   ...wellKnownRoutes,
   ...healthRoutes,
+  ...appRoutes,
   ...settingRoutes,
   ...tokenRoutes,
   ...operatorRoutes,

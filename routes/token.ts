@@ -1,5 +1,6 @@
 /** `/token`: codes are exchanged by apps that authenticate. */
 import * as v from 'valibot';
+import { countRefusal } from '../lib/authorization-codes/count.ts';
 import { VaultError } from '../lib/base/error.ts';
 import { isConfidential } from '../lib/clients/client.ts';
 import { recordWrongSecret } from '../lib/limits/limit-events.ts';
@@ -84,6 +85,7 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
   const { clients, config } = ctx;
   if (!clients) throw new VaultError('not_found');
   let isCounted = false;
+  let refused: string | undefined;
   try {
     const text = await readFormText(ctx.clock, request).catch((error: unknown) => {
       const isForm = !(error instanceof VaultError && error.code === 'unsupported_media_type');
@@ -96,10 +98,14 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
       {
         authorization: request.headers.get('authorization'),
         form,
-        onWrongSecret: ({ id }) => recordWrongSecret(ctx, id, caller),
+        onWrongSecret({ id }) {
+          countRefusal(ctx, id, 'token', 'invalid_client');
+          recordWrongSecret(ctx, id, caller);
+        },
         spend: () => limits.proxy(caller),
       },
     );
+    refused = client.id;
     demandClientOrigin(config, request, client);
     isCounted = isConfidential(client);
     if (isCounted) limits.app(client.id);
@@ -107,6 +113,8 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
     if (!isCounted) limits.app(client.id);
     return tokens;
   } catch (error) {
+    if (refused !== undefined && error instanceof VaultError)
+      countRefusal(ctx, refused, 'token', error.details.reason ?? error.code);
     if (!isCounted && error instanceof VaultError && error.code !== 'rate_limited') limits.reads(caller);
     throw error;
   }

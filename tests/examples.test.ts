@@ -34,9 +34,9 @@ afterAll(async () => {
   if (isRecording) await Bun.write(RECORDED, `${JSON.stringify(answers, shorten, 2)}\n`);
 });
 
-/** Of a page's catalogue three words are enough to see. */
+/** Of a page's catalogue three words are enough to see, of a chart three points. */
 const shorten = (name: string, value: unknown) =>
-  name === 'settings' && Array.isArray(value)
+  (name === 'settings' || name === 'points') && Array.isArray(value)
     ? value.slice(0, 3)
     : name === 'words' && typeof value === 'object'
       ? Object.fromEntries(Object.entries(value ?? {}).slice(0, 3))

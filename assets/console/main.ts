@@ -1,6 +1,7 @@
 // The operator's console: signs in, polls the overview, shows the stream, and runs the operator's forms.
 import { explain } from './answer.ts';
 import { createApi } from './api.ts';
+import { createApps } from './apps.ts';
 import { createCharts } from './charts.ts';
 import { createDoctor } from './doctor.ts';
 import { byId, make, say } from './dom.ts';
@@ -39,6 +40,7 @@ const panels = {
   registrations: createRegistrations(api, drawer, (text) => shell.say('registrations', text)),
   sessions: createSessions(api, drawer, (text) => shell.say('sessions', text)),
   invites: createInvites(api),
+  apps: createApps(api),
   refusals: createRefusals(api),
   settings: createSettings(api),
   limits: createLimits(api),

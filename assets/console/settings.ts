@@ -1,8 +1,8 @@
 import type { Refusals, SettingsInForce } from '../../client/vault/wire.ts';
-import { explain } from './answer.ts';
 import type { Api } from './api.ts';
-import { type Child, make, say } from './dom.ts';
+import { type Child, make } from './dom.ts';
 import { formatCount, formatTime } from './format.ts';
+import { readInto, readTable } from './read-table.ts';
 import type { View } from './shell.ts';
 
 /** The settings in force: those that differ from their defaults first. */
@@ -17,7 +17,7 @@ export function createSettings(api: Api): Pick<View, 'open' | 'refresh'> {
     ]);
     const changed = settings.filter((one) => one.changed).length;
     const state = `${changed} of ${settings.length} differ from their default and stand first`;
-    return { state, table: tableOf('Settings in force', ['setting', 'value', 'default', 'meaning'], rows) };
+    return { state, table: readTable('Settings in force', ['setting', 'value', 'default', 'meaning'], rows) };
   });
 }
 
@@ -39,40 +39,8 @@ export function createRefusals(api: Api): Pick<View, 'open' | 'refresh'> {
     const table =
       rows.length === 0
         ? make('p', { class: 'empty' }, 'Nothing was refused.')
-        : tableOf('Refusals by word and route', ['error', 'times', 'route', 'meaning'], rows);
+        : readTable('Refusals by word and route', ['error', 'times', 'route', 'meaning'], rows);
     const sum = refusals.reduce((all, { count }) => all + count, 0);
     return { state: `${formatCount(sum)} since ${formatTime(since)}, of all processes`, table };
   });
-}
-
-/** A view of one table that is read when it is opened and while it is. */
-function readInto(name: string, read: () => Promise<{ readonly state: string; readonly table: Node }>) {
-  const list = make('div', { class: 'scroll', id: `${name}-list`, tabindex: '0', role: 'group' });
-  return {
-    open({ body }: { readonly body: HTMLElement }) {
-      list.setAttribute('aria-labelledby', `title-${name}`);
-      if (!body.contains(list)) body.append(list);
-    },
-    async refresh() {
-      try {
-        const { state, table } = await read();
-        say(document.getElementById(`state-${name}`) ?? make('p'), state);
-        if (list.textContent !== table.textContent) list.replaceChildren(table);
-      } catch (error) {
-        list.replaceChildren(make('p', { class: 'failure' }, explain(error)));
-      }
-    },
-  };
-}
-
-function tableOf(caption: string, names: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
-  const head = names.map((name) => make('th', { scope: 'col' }, name));
-  const cells = (row: readonly Child[]) => row.map((cell, i) => make('td', { 'data-name': names[i] ?? '' }, cell));
-  return make(
-    'table',
-    { class: 'read-table' },
-    make('caption', { class: 'sr' }, caption),
-    make('thead', {}, make('tr', {}, ...head)),
-    make('tbody', {}, ...rows.map((row) => make('tr', {}, ...cells(row)))),
-  );
 }

@@ -13,6 +13,7 @@ export interface Panels {
   readonly registrations: Opens;
   readonly sessions: Opens;
   readonly invites: Pick<View, 'open' | 'refresh'>;
+  readonly apps: Pick<View, 'open' | 'refresh'>;
   readonly refusals: Pick<View, 'open' | 'refresh'>;
   readonly settings: Pick<View, 'open' | 'refresh'>;
   readonly tokens: Pick<View, 'open' | 'refresh'>;
@@ -43,6 +44,7 @@ export function createViews(panels: Panels): readonly View[] {
     { name: 'registrations', title: 'Registrations', icon: ICONS.person, open: panels.registrations.open },
     { name: 'sessions', title: 'Sessions', icon: ICONS.clock, open: panels.sessions.open },
     { name: 'invites', title: 'Invites', icon: ICONS.plus, ...panels.invites },
+    { name: 'apps', title: 'Apps', icon: ICONS.door, ...panels.apps },
     { name: 'recoveries', title: 'Recoveries', icon: ICONS.ring, refresh: panels.recoveries },
     { name: 'limits', title: 'Limits', icon: ICONS.gauge, isQuick: true, refresh: panels.limits },
     { name: 'refusals', title: 'Refusals', icon: ICONS.stop, ...panels.refusals },
@@ -57,6 +59,7 @@ export function createViews(panels: Panels): readonly View[] {
 
 /** Drawings of 24 by 24 units, as lines. */
 const ICONS = {
+  door: 'M9 4h11v16H9M3 12h11M10 8l4 4-4 4',
   plus: 'M3 7h18v10H3zM12 10v4M10 12h4',
   stop: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M6 6l12 12',
   sliders: 'M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4',

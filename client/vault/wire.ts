@@ -217,6 +217,46 @@ export type Time = string;
 /** A whole number. */
 export type Whole = number;
 
+/** The apps that people sign in to. */
+export type ConsoleApps = {
+  readonly enabled: boolean;
+  readonly since: string;
+  readonly apps: readonly {
+    readonly client_id: string;
+    readonly name: string;
+    readonly kind: 'confidential' | 'public';
+    readonly authentication: readonly ('client_secret_basic' | 'client_secret_post' | 'none')[];
+    readonly secrets: number;
+    readonly pkce: 'required' | 'optional';
+    readonly sector: string;
+    readonly redirect_uris: readonly string[];
+    readonly codes: number;
+    readonly signins: number;
+    readonly last_signin_at: Time | null;
+    readonly refusals: readonly {
+      readonly stage: 'link' | 'page' | 'token';
+      readonly reason: string;
+      readonly count: Count;
+    }[];
+  }[];
+  readonly others: {
+    readonly codes: number;
+    readonly signins: number;
+    readonly last_signin_at: Time | null;
+    readonly refusals: readonly {
+      readonly stage: 'link' | 'page' | 'token';
+      readonly reason: string;
+      readonly count: Count;
+    }[];
+  };
+  readonly signing_keys: readonly {
+    readonly kid: string;
+    readonly state: 'signing' | 'next' | 'former' | 'sealed';
+    readonly signs_from: Time;
+    readonly ends_at: Time | null;
+  }[];
+};
+
 /** The activity of all processes in the last hour or day. */
 export type Activity = {
   readonly range: 'hour' | 'day';
@@ -1379,6 +1419,8 @@ export interface Operations {
   'GET /healthz': { input: Readonly<Record<never, never>>; answer: Alive };
   /** Whether requests can be served. */
   'GET /readyz': { input: Readonly<Record<never, never>>; answer: Readiness };
+  /** The apps of CLIENTS, their sign-ins and refusals of the last day, and the keys of ID tokens. */
+  'GET /v1/console/apps': { input: Readonly<Record<never, never>>; answer: ConsoleApps };
   /** The settings in force, without secrets. */
   'GET /v1/console/settings': { input: Readonly<Record<never, never>>; answer: SettingsInForce };
   /** The requests that all processes refused in the last hour, by error and route. */

@@ -14,7 +14,7 @@ import { findAttested, openFreshAttestation, type ShownSignIn, type SignIn } fro
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';
 import { authorizationLines, type CodeRequest } from './challenge.ts';
-import { countCode } from './count.ts';
+import { countCode, countRefusal } from './count.ts';
 import { countSignature } from './count-store.ts';
 import { noteRefused, noteSignIn } from './sign-ins.ts';
 import { insertCode } from './store.ts';
@@ -68,6 +68,7 @@ export async function issueCode(ctx: Ctx, request: AuthorizationRequest): Promis
   const { config, clock, random, db } = ctx;
   const { signIn, proof, verifiedAt, endsAt, counted, isConfirmed, isSynced } = await show(ctx, request).catch(
     async (error) => {
+      if (error instanceof VaultError) countRefusal(ctx, request.clientId, 'page', error.details.reason ?? error.code);
       await noteRefused(ctx, request, error);
       throw error;
     },

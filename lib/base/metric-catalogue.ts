@@ -99,6 +99,12 @@ export const METRICS = {
       'login_required',
     ],
   }),
+  vault_client_refusals_total: counter(
+    'Sign-ins that were refused, by app, by where, and why.',
+    'client',
+    'stage',
+    'reason',
+  ),
   vault_signing_key_age_seconds: gauge('How long the key of ID tokens has signed.'),
   vault_budget_used: gauge('Use of the daily budgets of the whole vault.', 'budget'),
   vault_budget_max: gauge('Size of the daily budgets of the whole vault.', 'budget'),

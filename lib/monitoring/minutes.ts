@@ -101,7 +101,8 @@ export async function readActivity(ctx: ReadCtx, range: Range): Promise<Activity
     const middle = steps[indexOf(at - spanMs / 2)]?.counts ?? {};
     for (const [key, count] of Object.entries(counts)) {
       middle[key] = (middle[key] ?? 0) + count;
-      if (!key.startsWith(LATENCY) && !key.startsWith(REFUSED)) totals[key] = (totals[key] ?? 0) + count;
+      if (![LATENCY, REFUSED, OF_APP].some((prefix) => key.startsWith(prefix)))
+        totals[key] = (totals[key] ?? 0) + count;
     }
   }
   const points = steps.map(({ isKnown, counts }, i) => pointOf(from + i * stepMs, isKnown ? counts : undefined));
@@ -128,6 +129,8 @@ function pointOf(at: number, counts: Outcomes | undefined): ActivityPoint {
 const LATENCY = 'latency.';
 /** Before `<error> <route>`. */
 export const REFUSED = 'refused.';
+/** Before `<app> <outcome>` of codes, and `<app> refused <stage> <reason>` of sign-ins. */
+export const OF_APP = 'app.';
 
 /** The counters of the charts, flat: `requests.2xx`, `latency.3` for the fourth bucket. */
 function readTotals(metrics: Metrics): Outcomes {
@@ -139,6 +142,8 @@ function readTotals(metrics: Metrics): Outcomes {
     ...named('verifications.', outcomes('vault_codes_checked_total')),
     ...named('registrations.', outcomes('vault_registrations_total')),
     ...named(REFUSED, refusals(families.get('vault_refusals_total'))),
+    ...named(OF_APP, codesOfApps(families.get('vault_authorization_codes_total'))),
+    ...named(OF_APP, refusalsOfApps(families.get('vault_client_refusals_total'))),
     ...named(LATENCY, latencies(withoutConsole(families.get('vault_http_request_duration_seconds')))),
   };
 }
@@ -162,18 +167,29 @@ function refusals(family: Family | undefined): Outcomes {
   return sumBy(family, ({ error, route }) => `${error} ${route}`);
 }
 
-/** The refusals that a minute has at most: words and routes are known ones, but all of them are too much for a row. */
-const REFUSALS_MAX = 100;
+function codesOfApps(family: Family | undefined): Outcomes {
+  return sumBy(family, ({ client, outcome }) => `${client} ${outcome}`);
+}
 
-/** The counts with the most frequent refusals alone. */
+function refusalsOfApps(family: Family | undefined): Outcomes {
+  return sumBy(family, ({ client, stage, reason }) => `${client} refused ${stage} ${reason}`);
+}
+
+/** What a minute has at most of each: words, routes and apps are known ones, but all of them are too much for a row. */
+const BOUNDED = [
+  [REFUSED, 100],
+  [OF_APP, 300],
+] as const;
+
+/** The counts with the most frequent refusals, and what apps did most, alone. */
 function bounded(counts: Outcomes): Outcomes {
-  const isRefusal = ([key]: readonly [string, number]) => key.startsWith(REFUSED);
   const all = Object.entries(counts);
-  const kept = all
-    .filter(isRefusal)
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, REFUSALS_MAX);
-  return Object.fromEntries([...all.filter((one) => !isRefusal(one)), ...kept]);
+  const free = all.filter(([key]) => !BOUNDED.some(([prefix]) => key.startsWith(prefix)));
+  const kept = BOUNDED.flatMap(([prefix, max]) => {
+    const own = all.filter(([key]) => key.startsWith(prefix));
+    return own.toSorted(([, a], [, b]) => b - a).slice(0, max);
+  });
+  return Object.fromEntries([...free, ...kept]);
 }
 
 function growth(before: Outcomes, after: Outcomes): Outcomes {

@@ -11,6 +11,11 @@ import type { Parameters } from './parameters.ts';
 /** How clients of `CLIENTS` may authenticate, as discovery names it. */
 export const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
+/** How a client of `CLIENTS` may authenticate. */
+export function methodsOf(client: Pick<Client, 'secrets'>): readonly (typeof AUTH_METHODS)[number][] {
+  return AUTH_METHODS.filter((method) => (wayOf(client) === 'none') === (method === 'none'));
+}
+
 type Ctx = DocumentContext & Pick<Platform, 'db'> & { readonly clients: Clients };
 
 /** A request to `/token`, and what is done beside its answer. */

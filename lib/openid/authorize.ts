@@ -1,5 +1,6 @@
 // An authorization request that the person has answered: by evidence of a registration, or by Cancel.
 import { type AuthorizationRequest, issueCode } from '../authorization-codes/authorize.ts';
+import { countRefusal } from '../authorization-codes/count.ts';
 import { badRequest } from '../base/error.ts';
 import type { Clients } from '../clients/client.ts';
 import { answerLocation } from './answer.ts';
@@ -67,6 +68,7 @@ export async function answerRequest(ctx: Ctx, { picked, spend, ...answer }: Pers
     if (error instanceof ChoiceNeeded) return { choice: error.choice };
     if (!(error instanceof AnotherPerson)) throw error;
     const about = 'another person signed in than id_token_hint names';
+    countRefusal(ctx, client.id, 'page', 'login_required');
     return {
       location: answerLocation(ctx.config.baseUrl, valid, { error: 'login_required', error_description: about }),
     };
@@ -77,6 +79,7 @@ export async function answerRequest(ctx: Ctx, { picked, spend, ...answer }: Pers
 export async function cancelRequest(ctx: Ctx, request: string, spend: () => void): Promise<string> {
   const about = 'the person cancelled';
   const place = await demandValid(ctx, request, spend);
+  countRefusal(ctx, place.client.id, 'page', 'access_denied');
   return answerLocation(ctx.config.baseUrl, place, { error: 'access_denied', error_description: about });
 }
 

@@ -1,5 +1,5 @@
 // The keys that sign ID tokens: published before they sign, and until the last token that they signed has ended.
-import { DAY_MS } from '../base/clock.ts';
+import { DAY_MS, isoTime } from '../base/clock.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
@@ -48,13 +48,46 @@ export async function findKey(ctx: SigningContext, kid: string): Promise<PublicJ
   return keys.find((key) => key.kid === kid)?.jwk;
 }
 
+/** A published key as operators see it; times are ISO 8601. */
+export interface KeyView {
+  readonly kid: string;
+  readonly state: 'signing' | 'next' | 'former' | 'sealed';
+  readonly signs_from: string;
+  readonly ends_at: string | null;
+}
+
+/** The published keys, the newest first. Makes none. */
+export async function describeKeys(ctx: SigningContext): Promise<readonly KeyView[]> {
+  const keys = await readKeys(ctx);
+  const now = ctx.clock.now();
+  const current = currentKey(keys, now);
+  const stateOf = (key: SigningKey) => {
+    if (!isOpen(key)) return 'sealed';
+    if (key === current) return 'signing';
+    return key.signsFrom > now ? 'next' : 'former';
+  };
+  return keys
+    .toSorted((a, b) => b.signsFrom - a.signsFrom)
+    .map((key) => ({
+      kid: key.kid,
+      state: stateOf(key),
+      signs_from: isoTime(key.signsFrom),
+      ends_at: key.endsAt === null ? null : isoTime(key.endsAt),
+    }));
+}
+
+/** The newest of the keys that may sign by now and can be opened. */
+function currentKey(keys: readonly SigningKey[], now: number) {
+  const ready = keys.filter(isOpen).filter(({ signsFrom }) => signsFrom <= now);
+  return ready.toSorted((a, b) => b.signsFrom - a.signsFrom)[0];
+}
+
 /** The key that signs now. Makes one if there is none that can be opened: nothing depends on the one before. */
 export async function signingKey(ctx: SigningContext): Promise<SigningKey & { readonly privateKey: CryptoKey }> {
   for (let tries = 1; tries <= TRIES; tries++) {
     const now = ctx.clock.now();
     const keys = await readKeys(ctx);
-    const ready = keys.filter(isOpen).filter(({ signsFrom }) => signsFrom <= now);
-    const current = ready.toSorted((a, b) => b.signsFrom - a.signsFrom)[0];
+    const current = currentKey(keys, now);
     if (current) {
       ctx.metrics.gauge('vault_signing_key_age_seconds').set(Math.max(0, now - current.signsFrom) / 1000);
       return current;

@@ -159,6 +159,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   'GET /healthz': ['isAlive', 'For the supervisor of the process. Asks nothing else.'],
   'GET /readyz': ['isReady', 'For a load balancer. 503 while the database is away or the vault stops.'],
   'GET /v1/console/settings': ['listSettings', 'Each with its default. Of a URL that may hold a key only the origin.'],
+  'GET /v1/console/apps': [
+    'listApps',
+    'Sign-ins and refusals are those of a day and of all processes. No secret, and nobody who signed in.',
+  ],
   'GET /v1/console/refusals': ['listRefusals', 'Each with the meaning of its word, without the callers.'],
   'GET /v1/console/keys': ['listKeys', 'No private key, and no token: a token is named by its CID.'],
   'POST /v1/console/token': [

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR } from '../support/events.ts';
+import { basic, clientsFile, exchange, OPENID_VARS, requestOf } from '../support/openid.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 if (chromium) {
@@ -15,7 +17,8 @@ if (chromium) {
     const downloads = temporaryFolder();
     beforeAll(async () => {
       own = await startBrowser();
-      t = await startVault({ REGISTRATION: 'invite' });
+      const registrar = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey };
+      t = await startVault({ REGISTRATION: 'invite', ...registrar, ...OPENID_VARS }, clientsFile());
       const row = (n: number) =>
         `('handle:person${n}', 'handle', 'did:key:z${n}', 'h${n}', '', 'c${n}', '', 'submitted', 1, 1, 'default')`;
       await t.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
@@ -102,6 +105,29 @@ if (chromium) {
       await c.says('#refusals-list', /bad_request1\/api\/verify\/send400: /);
     });
 
+    test('apps of CLIENTS stand with their URIs, their day, why sign-ins were refused, and the keys, to read', async () => {
+      await t.call('GET /jwks');
+      await t.call(`GET /authorize?${requestOf('wiki', { redirect_uri: 'https://wiki.example/' }).query}`);
+      for (let i = 0; i < 2; i++) await exchange(t, requestOf(), 'x'.repeat(43), {}, basic('tea', 'wrong'));
+      await c.view('apps');
+      await c.says('#state-apps', /^0 sign-ins and 3 refusals in 24 hours/);
+      await c.says(
+        '#apps-list',
+        /tea Vault0–2 × invalid_client, at \/tokenwith a secret, PKCEhttps:\/\/tea.example\/back/,
+      );
+      await c.says('#apps-list', /wiki Vault0–1 × redirect_uri_unknown, at its linkwith a secret, PKCE optional/);
+      await c.says(
+        '#apps-list',
+        /page Vault0–0public, PKCEhttp:\/\/localhost:4001\/Keys of ID tokens.*signs.*the next one/,
+      );
+      await c.page.setViewport({ width: 360, height: 760 });
+      const widths = 'innerWidth - document.documentElement.scrollWidth';
+      expect(await c.page.evaluate(widths)).toBe(0);
+      const isInside = await c.page.$eval('#apps-list', (list) => list.scrollWidth <= list.clientWidth);
+      expect(isInside).toBe(true);
+      await c.page.setViewport({ width: 1280, height: 900 });
+    });
+
     test('a viewer is offered nothing that their role does not allow', async () => {
       const { body } = await t.call('POST /v1/console/operators', { name: 'vic', role: 'viewer' }, OPERATOR);
       await t.rows(`INSERT INTO recoveries (chain_id, account, key_x, key_y, label, commitment, status, read_block,
@@ -127,6 +153,8 @@ if (chromium) {
       expect(await isSeen('#revoke')).toBe(false);
       await c.view('limits');
       expect(await isSeen('#limits')).toBe(false);
+      await c.view('apps');
+      await c.says('#apps-list', /invalid_client/);
       await c.view('doctor');
       await c.page.waitForSelector('#doctor-send');
       for (const at of ['#doctor-send', '[href="#/webhooks"]', '[href="#/operators"]'])

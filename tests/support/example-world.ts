@@ -77,9 +77,10 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
     const own = operation.includes('/release') ? registering : settings;
-    const isOpenId = / \/(?:authorize(?:\/config)?$|token|userinfo|jwks|\.well-known\/(?:openid|oauth))/.test(
-      operation,
-    );
+    const isOpenId =
+      / \/(?:authorize(?:\/config)?$|token|userinfo|jwks|v1\/console\/apps$|\.well-known\/(?:openid|oauth))/.test(
+        operation,
+      );
     const vars = isOpenId ? { ...registering, ...OPENID_VARS } : own;
     t = isPlain ? await startVault() : await startRecoveryVault(chain, vars, clientsFile());
     await t.work();

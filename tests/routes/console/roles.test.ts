@@ -17,6 +17,7 @@ const ROWS: readonly Row[] = [
   ['GET /v1/console/history', {}, 'viewer'],
   ['GET /v1/console/settings', {}, 'viewer'],
   ['GET /v1/console/refusals', {}, 'viewer'],
+  ['GET /v1/console/apps', {}, 'viewer'],
   ['GET /v1/console/keys', {}, 'viewer'],
   ['GET /v1/console/doctor', {}, 'viewer'],
   ['POST /v1/console/doctor/send', { to: 'ada@example.com' }, 'operator'],
