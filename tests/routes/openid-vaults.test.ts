@@ -1,5 +1,5 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/base/clock.ts';
@@ -17,6 +17,7 @@ import {
   requestOf,
   tokensFor,
 } from '../support/openid.ts';
+import { runProgram } from '../support/run.ts';
 import { registerNewcomer } from '../support/sign-ups.ts';
 import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
@@ -147,21 +148,42 @@ describe('a restore', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
-  test('keeps every sub, with the same VAULT_SECRET and with another', async () => {
+  const run = async (args: readonly string[], vars: Readonly<Record<string, string>>) => {
+    const { code, err } = await runProgram(args, { cwd: folder.path, vars });
+    expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+  };
+  const isSignedBy = (token: string, keys: readonly { readonly kid: string }[]) => {
+    const [head, payload, signature = ''] = token.split('.');
+    const jwk = keys.find(({ kid }) => kid === kidOf(token));
+    if (!jwk) return false;
+    const key = createPublicKey({ key: jwk, format: 'jwk' });
+    return verify('sha256', Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, 'base64url'));
+  };
+
+  test.each([
+    ['the same VAULT_SECRET, and with the key that signs', VAULT_SECRET, []],
+    ['another VAULT_SECRET, by a key of its own', VAULT_SECRET.replace('01', '10'), ['--other-secret']],
+  ] as const)('by vault backup and vault restore keeps every sub with %s', async (_, secret, flags) => {
     const before = await tokensFor(a, alice);
-    const path = join(folder.path, 'restored.db');
-    // What a backup copies (commands/backup): the whole database.
     const [{ file } = {}] = await a.rows('PRAGMA database_list');
-    new Database(String(file)).run('VACUUM INTO ?', [path]);
-    const database = openSqlite(path, {}, a.clock);
-    for (const secret of [VAULT_SECRET, VAULT_SECRET.replace('01', '10')]) {
-      const vars = { ...chain.vars, ...OPENID_VARS, VAULT_SECRET: secret };
-      const restored = await startVault(vars, { ...clientsFile(), database, clock: a.clock });
-      await a.clock.advance(1_000);
-      const after = await tokensFor(restored, alice);
-      await restored.stop();
-      expect(after.claims['sub']).toBe(before.claims['sub'] as string);
-    }
+    const backup = `${flags.length}.backup`;
+    await run(['backup', backup], { VAULT_SECRET, DATABASE_URL: `file:${file}` });
+    const dir = join(folder.path, `restored${flags.length}`);
+    await run(['restore', backup, ...flags], { VAULT_SECRET: secret, DATA_DIR: dir });
+
+    const database = openSqlite(join(dir, 'vault.db'), {}, a.clock);
+    const vars = { ...chain.vars, ...OPENID_VARS, VAULT_SECRET: secret, BASE_URL: originOf(a) };
+    const restored = await startVault(vars, { ...clientsFile(), database, clock: a.clock });
+    await a.clock.advance(1_000);
+    // The restored vault knows whom a token from before is about.
+    const request = requestOf('tea', { id_token_hint: before.id_token });
+    const after = await tokensFor(restored, alice, request, { ceremony: { origin: originOf(a) } });
+    const { keys } = (await restored.call('GET /jwks')).body;
+    const status = (await restored.call('GET /userinfo', {}, bearer(before.access_token))).status;
+    await restored.stop();
     database.close();
+    expect(after.claims['sub']).toBe(before.claims['sub'] as string);
+    expect([isSignedBy(before.id_token, keys), isSignedBy(after.id_token, keys), status]).toEqual([true, true, 200]);
+    expect(kidOf(after.id_token) === kidOf(before.id_token)).toBe(secret === VAULT_SECRET);
   });
 });
