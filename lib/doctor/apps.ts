@@ -7,6 +7,7 @@ import { isLoopbackHost } from '../config/url-parsers.ts';
 import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
 import type { Examined } from './host.ts';
+import type { StoredSigningKey } from './stored.ts';
 import { troubleOf } from './trouble.ts';
 
 /** Checks of the apps of `CLIENTS`: the issuer as they find it, and how they are set up. */
@@ -68,7 +69,7 @@ function checkAgents({ clientMetadataHosts: hosts }: Pick<Config, 'clientMetadat
 }
 
 /** Checks the answers that apps read first: the discovery document with this issuer, and the keys. */
-async function checkIssuer({ config: { baseUrl }, ...outside }: Examined): Promise<readonly Finding[]> {
+async function checkIssuer({ config: { baseUrl }, stored, ...outside }: Examined): Promise<readonly Finding[]> {
   const remedy =
     'lead /.well-known/openid-configuration, /jwks, /token and /userinfo to the vault; see docs/proxies.md';
   const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
@@ -81,11 +82,31 @@ async function checkIssuer({ config: { baseUrl }, ...outside }: Examined): Promi
     const [document, jwks] = await Promise.all([read('/.well-known/openid-configuration'), read('/jwks')]);
     if (document?.['issuer'] !== baseUrl)
       return [warn('apps', `apps that read ${baseUrl} find no OpenID Provider, or another issuer`, remedy)];
-    const keys = Array.isArray(jwks?.['keys']) ? jwks['keys'] : [];
+    const keys: readonly unknown[] = Array.isArray(jwks?.['keys']) ? jwks['keys'] : [];
     if (keys.length === 0) return [warn('apps', `apps find no key at ${baseUrl}/jwks`, remedy)];
+    const { signingKeys = [] } = (await stored?.().catch(() => undefined)) ?? {};
+    const difference = compareKeys(keys, signingKeys, outside.clock.now());
+    if (difference !== undefined) return [warn('apps', `${baseUrl}/jwks ${difference}`, OTHER_KEYS)];
     return [ok('apps', `apps find the issuer ${baseUrl} and ${keys.length === 1 ? 'its key' : `${keys.length} keys`}`)];
   } catch (error) {
     const trouble = troubleOf(error, remedy);
     return [warn('apps', `apps cannot read the issuer ${baseUrl}: ${trouble.text}`, trouble.remedy)];
   }
+}
+
+const OTHER_KEYS =
+  'have no proxy or CDN keep /jwks for longer than its Cache-Control says, and lead it to a vault on this database; see docs/proxies.md';
+
+/** How the keys that apps read differ from those of the database; undefined where they do not, or it has none yet. */
+function compareKeys(served: readonly unknown[], stored: readonly StoredSigningKey[], now: number): string | undefined {
+  if (stored.length === 0) return undefined;
+  const idOf = ({ kid, n }: { readonly kid?: unknown; readonly n?: unknown }) => `${kid} ${n}`;
+  const [found, known] = [served, stored].map((keys) => new Set(keys.filter(isObject).map(idOf)));
+  const missing = stored.filter((key) => !found?.has(idOf(key)));
+  const current = stored.filter(({ signsFrom }) => signsFrom <= now).toSorted((a, b) => b.signsFrom - a.signsFrom)[0];
+  if (current && missing.includes(current)) return 'lacks the key that signs: apps refuse each sign-in';
+  if (missing.length > 0) return 'lacks a key of ID tokens: apps will refuse what it signs, or has signed';
+  if ([...(found ?? [])].some((id) => !known?.has(id)))
+    return 'has a key that the database does not have: apps still take what it signs, as after a theft';
+  return undefined;
 }

@@ -28,6 +28,14 @@ export function selectDueLooks(now: number): Statement {
   };
 }
 
+/** The public halves of the keys of ID tokens that are published. */
+export function selectSigningKeys(now: number): Statement {
+  return {
+    sql: `SELECT public, signs_from FROM signing_keys WHERE ends_at IS NULL OR ends_at > :now`,
+    args: { now },
+  };
+}
+
 /** The mark of the secret that the database was used with last: one row, or none before the first clean-up. */
 export function selectSecretMark(): Statement {
   return { sql: `SELECT mark FROM key_marks WHERE name = 'vault'`, args: {} };

@@ -1,8 +1,9 @@
+import { parseJson } from '../base/json.ts';
 import { selectTimes } from '../db/clocks.ts';
-import { numberOf } from '../db/database.ts';
+import { numberOf, type Row, textOf } from '../db/database.ts';
 import { type BackupState, readBackupState } from '../monitoring/last-backup.ts';
 import type { Platform } from '../platform.ts';
-import { selectDueLooks, selectPace, selectSecretMark } from './store.ts';
+import { selectDueLooks, selectPace, selectSecretMark, selectSigningKeys } from './store.ts';
 
 /** Facts in the database that other checks need. */
 export interface StoredFacts {
@@ -22,6 +23,17 @@ export interface StoredFacts {
   readonly backup?: BackupState | undefined;
   /** Looks at accounts that are due, because something changed and by the time since the last; absent if unknown. */
   readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
+  /** The keys of ID tokens that `/jwks` has to have; absent if unknown. */
+  readonly signingKeys?: readonly StoredSigningKey[] | undefined;
+}
+
+/** The public half of a key of ID tokens. */
+export interface StoredSigningKey {
+  readonly kid: string;
+  /** The modulus, base64url. */
+  readonly n: string;
+  /** Milliseconds. */
+  readonly signsFrom: number;
 }
 
 /** Reads them, also from a database that another process serves. */
@@ -30,12 +42,13 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
   const [time] = await db.read(selectTimes());
   const answered = clock.now();
   const known = time ? numberOf(time, 'known') : null;
-  const [[rate], [looks], [secret], backup] = await Promise.all([
+  const [[rate], [looks], [secret], backup, signingKeys] = await Promise.all([
     db.read(selectPace(answered)),
     // The tables may be those of a former version yet.
     db.read(selectDueLooks(answered)).catch(() => []),
     db.read(selectSecretMark()).catch(() => []),
     readBackupState({ db, clock }).catch(() => undefined),
+    db.read(selectSigningKeys(answered)).catch(() => undefined),
   ]);
   const [gas, created] = [rate?.['gas'] ?? null, rate?.['created'] ?? null];
   return {
@@ -47,5 +60,11 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     secretMark: secret && String(secret['mark']),
     backup,
     looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
+    signingKeys: signingKeys?.map(toSigningKey),
   };
+}
+
+function toSigningKey(row: Row): StoredSigningKey {
+  const { kid, n } = parseJson(textOf(row, 'public') ?? '') as { readonly kid: string; readonly n: string };
+  return { kid, n, signsFrom: Number(row['signs_from']) };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readConfig } from '../../../lib/config/config.ts';
 import { appChecks } from '../../../lib/doctor/apps.ts';
 import { runChecks } from '../../../lib/doctor/finding.ts';
+import type { StoredFacts, StoredSigningKey } from '../../../lib/doctor/stored.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { testClock } from '../../support/clock.ts';
 import { examinedOf } from '../../support/doctor.ts';
@@ -10,7 +11,8 @@ import { VAULT_SECRET } from '../../support/vault.ts';
 
 const URL_OF_VAULT = 'https://vault.example';
 const DISCOVERY = { issuer: URL_OF_VAULT, jwks_uri: `${URL_OF_VAULT}/jwks` };
-const JWKS = { keys: [{ kty: 'RSA', kid: 'one' }] };
+const JWKS = { keys: [{ kty: 'RSA', kid: 'one', n: 'n1' }] };
+const ONE = { kid: 'one', n: 'n1', signsFrom: 1 };
 
 /** What the doctor says of the apps where the internet answers so. */
 async function told(
@@ -18,6 +20,7 @@ async function told(
   clients: unknown = CLIENTS,
   baseUrl = URL_OF_VAULT,
   vars: Readonly<Record<string, string>> = {},
+  signingKeys: readonly StoredSigningKey[] = [ONE],
 ) {
   const config = readConfig({
     ...OPENID_VARS,
@@ -34,7 +37,8 @@ async function told(
     const body = answers[url.pathname];
     return body === undefined ? new Response('', { status: 404 }) : Response.json(body);
   }) as typeof globalThis.fetch;
-  const examined = { ...examinedOf(config, clientsFile(clients)), fetch };
+  const stored = async () => ({ signingKeys }) as unknown as StoredFacts;
+  const examined = { ...examinedOf(config, clientsFile(clients)), fetch, stored };
   const findings = await runChecks(testClock(), appChecks(examined));
   return findings.map(({ state, text }) => `${state} ${text}`);
 }
@@ -71,6 +75,24 @@ describe('the doctor on apps of CLIENTS', () => {
   ])('says which agents may use which servers', async (clients, text) => {
     const vars = { CLIENT_METADATA_HOSTS: 'claude.ai,vscode.dev' };
     expect(await told(served, clients, URL_OF_VAULT, vars)).toContain(text);
+  });
+
+  const LATER = testClock().now() + 1;
+  test.each<[string, readonly StoredSigningKey[], string]>([
+    ['another one', [{ kid: 'two', n: 'n2', signsFrom: 1 }], 'lacks the key that signs: apps refuse each sign-in'],
+    ['the kid with another modulus', [{ ...ONE, n: 'n2' }], 'lacks the key that signs: apps refuse each sign-in'],
+    ['no next one', [ONE, { kid: 'two', n: 'n2', signsFrom: LATER }], 'lacks a key of ID tokens: apps will refuse'],
+    ['no former one', [{ kid: 'zero', n: 'n0', signsFrom: 0 }, ONE], 'lacks a key of ID tokens: apps will refuse'],
+    ['a next one as the only one', [{ ...ONE, signsFrom: LATER }], `apps find the issuer ${URL_OF_VAULT} and its key`],
+    ['none in the database yet', [], `apps find the issuer ${URL_OF_VAULT} and its key`],
+  ])('compares the keys that apps read with those of the database: %s', async (_, keys, text) => {
+    expect((await told(served, TEA, URL_OF_VAULT, {}, keys))[1]).toContain(text);
+  });
+
+  test('says that apps still take what a replaced key signs', async () => {
+    const both = { keys: [...JWKS.keys, { kty: 'RSA', kid: 'stolen', n: 'n0' }] };
+    const [, text] = await told({ ...served, '/jwks': both }, TEA);
+    expect(text).toStartWith(`warn ${URL_OF_VAULT}/jwks has a key that the database does not have`);
   });
 
   test('on loopback nobody else reads the issuer, and its URIs are as they should be', async () => {
