@@ -21,9 +21,9 @@ export interface OwnAddress {
  */
 export async function readAddresses(
   { config, db }: Pick<Platform, 'config' | 'db'>,
-  { did, key, credentialId }: SignIn,
+  { did }: Pick<SignIn, 'did'>,
 ): Promise<readonly OwnAddress[]> {
-  const rows = await db.read(selectAddresses({ did, credentialId: key === '' ? null : credentialId }));
+  const rows = await db.read(selectAddresses(did));
   const found = new Map<string, OwnAddress>();
   for (const row of rows) {
     const one = addressOf(config, row);

@@ -55,38 +55,32 @@ export function selectProven({ identifier, credentialId, app }: ProvenBy): State
   };
 }
 
-/** The person whose identifiers are asked for; null where any credential will do. */
-export interface HeldBy {
-  readonly did: string;
-  readonly credentialId: string | null;
-}
-
 /**
- * The identifiers that a DID holds, without erased ones: addresses that are attested and that a key of its controller
- * signed for, handles whose alias led there at the last look.
+ * The identifiers that a DID holds, by whichever of its passkeys, without erased ones: addresses that are attested and
+ * that a key of its controller signed for, handles whose alias led there at the last look.
  */
-export function selectHeldIdentifiers({ did, credentialId }: HeldBy): Statement {
+export function selectHeldIdentifiers(did: string): Statement {
   return {
     sql: `SELECT identifier, channel, alias_hash, min(registered_at) AS registered_at FROM registrations
-      WHERE did = :did AND status <> 'failed' AND credential_id = coalesce(:credential_id, credential_id)
-        AND lost IS NULL AND NOT ${IS_ERASED}
+      WHERE did = :did AND status <> 'failed' AND lost IS NULL AND NOT ${IS_ERASED}
         AND (channel = 'handle' AND aliased = 1 OR channel <> 'handle' AND holds = 1 AND proof_key IS NOT NULL)
       GROUP BY identifier ORDER BY min(id) LIMIT ${IDENTIFIERS_MAX}`,
-    args: { did, credential_id: credentialId },
+    args: { did },
   };
 }
 
 /**
  * The claims of a DID to addresses that it has not lost, the oldest first: whether it holds each, whether one is still
- * to be confirmed, and whether another DID holds it, with the time of a move that is known.
+ * to be confirmed, and whether another DID holds it, with the time of a move that is known. Confirmed ones without a
+ * proof are strangers', who could crowd out the person's own.
  */
-export function selectAddresses({ did, credentialId }: HeldBy): Statement {
+export function selectAddresses(did: string): Statement {
   return {
     sql: `SELECT identifier, channel, holds = 1 AND proof_key IS NOT NULL AS is_held, status = 'submitted' AS is_pending,
         registered_at, ${AWAITED} FROM registrations AS shown
-      WHERE did = :did AND status <> 'failed' AND credential_id = coalesce(:credential_id, credential_id)
-        AND channel <> 'handle' AND lost IS NULL AND NOT ${IS_ERASED}
+      WHERE did = :did AND status <> 'failed' AND channel <> 'handle' AND lost IS NULL
+        AND (proof_key IS NOT NULL OR status = 'submitted') AND NOT ${IS_ERASED}
       ORDER BY id LIMIT ${IDENTIFIERS_MAX}`,
-    args: { did, credential_id: credentialId },
+    args: { did },
   };
 }

@@ -202,6 +202,22 @@ describe('what identifiers say', () => {
     expect([later, error]).toEqual([409, 'registration_pending']);
   });
 
+  test('an address that another passkey of the account registered is the person’s too, whichever signs in', async () => {
+    const people = createPeople(chain, () => t);
+    const who = await people.own('email');
+    const { txHash } = await people.publish(who);
+    await people.claim(who, txHash, { proof: true });
+    const credentialId = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
+    const number = { ...who, credentialId, channel: 'sms', identifier: '+14155550177' } as const;
+    expect((await people.claim(number, txHash, { proof: true })).status).toBe(200);
+    await t.work();
+    for (const one of [who, number]) {
+      const request = { ...appRequest(), scope: 'openid email phone' };
+      const { body } = await exchange(t, request, (await signIn(t, one, request)).body.code);
+      expect([body.email, body.phone_number]).toEqual([who.identifier, number.identifier]);
+    }
+  });
+
   test('an address that another DID took since is not this one’s any more', async () => {
     await t.stop();
     t = await startVault({ ...chain.vars, ...APPS_VARS, ADDRESS_MOVE_HOURS: '0' }, APPS_HOST);
