@@ -69,7 +69,10 @@ export const OPENID_TESTS: Readonly<Record<string, Rows>> = {
     'stolen signing key': ['a stolen signing key'],
     'clickjacking, referrer, caches': ['clickjacking, referrer, caches'],
     'hostile opener of the popup': ['a page of another origin that opens it hears nothing'],
-    'login CSRF at the app': ['Auth.js, with state and nonce'],
+    'login CSRF at the app': [
+      'Auth.js, with state and nonce',
+      'takes no answer to a link that this browser did not open',
+    ],
   },
 };
 
