@@ -23,7 +23,7 @@ export const USUAL_OF_LONG: readonly string[] = [
   'tests/journeys/console-lists.test.ts',
   'tests/journeys/documented-shop.test.ts',
   'tests/journeys/landing.test.ts',
-  'tests/journeys/register.test.ts',
+  'tests/journeys/sign-up.test.ts',
   'tests/torture/torture.test.ts',
 ];
 

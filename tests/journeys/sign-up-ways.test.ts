@@ -294,7 +294,7 @@ if (chromium) {
         if (!request.url().endsWith('/authorize/code') || !body.credentialId || body.identifiers) {
           return void request.continue();
         }
-        // A second address takes two registrations; tests/routes/register has them.
+        // A second address takes two registrations; tests/routes/authorize-code has them.
         const addresses = [email, 'second@example.com'].map((identifier) => ({ identifier, moves_at: null }));
         const own = { did: 'did:pkh:x', smartAccount: '0x', pubKeyX: '0x', pubKeyY: '0x', channels: ['email'] };
         const choice = { ...own, addresses: addresses.map((one) => ({ ...one, channel: 'email' })) };
