@@ -59,21 +59,6 @@ const issued = async (request: AppRequest) => {
 };
 
 describe('the code of another', () => {
-  test.each([
-    ['client', 'another client’s id', { client_id: BOOKS.app }],
-    ['redirect_uri', 'another URI of the same client', { redirect_uri: 'https://tea.example/popup' }],
-    ['redirect_uri', 'no URI of the client', { redirect_uri: 'https://evil.example/' }],
-    ['verifier', 'a wrong verifier', { code_verifier: 'w'.repeat(43) }],
-    ['code', 'a code that was never issued', { code: 'c'.repeat(43) }],
-  ])('400 invalid_grant %s: %s; and the owner’s exchange still works', async (reason, _, change) => {
-    const request = appRequest();
-    const code = await issued(request);
-    const { status, body } = await exchange(t, request, code, change);
-    expect([status, body.error, body.reason]).toEqual([400, 'invalid_grant', reason]);
-    expect(body.error_description).toMatch(/\.$/);
-    expect((await exchange(t, request, code)).status).toBe(200);
-  });
-
   test('the challenge is no verifier: who reads the link cannot exchange', async () => {
     const request = appRequest();
     const code = await issued(request);
@@ -94,36 +79,6 @@ describe('the code of another', () => {
     expect((await t.rows('SELECT status FROM registrations WHERE did = :did', { did }))[0]).toEqual({
       status: 'confirmed',
     });
-  });
-
-  test('of many exchanges at the same moment one is answered', async () => {
-    const request = appRequest();
-    const code = await issued(request);
-    const replies = await Promise.all(Array.from({ length: 12 }, () => exchange(t, request, code)));
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(400)]);
-    expect(replies.filter(({ body }) => body.reason === 'used')).toHaveLength(11);
-  });
-
-  test('of many exchanges at two vaults on one database, one is answered', async () => {
-    const other = await startVault(
-      { ...chain.vars, ...APPS_VARS },
-      { ...APPS_HOST, database: t.database, clock: t.clock },
-    );
-    const request = appRequest();
-    const code = await issued(request);
-    const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => exchange(i % 2 ? t : other, request, code)));
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(400)]);
-    await other.stop();
-  });
-
-  test('400 invalid_grant expired: after 60 seconds, to the second', async () => {
-    const [early, late] = [appRequest(), appRequest()];
-    const codes = [await issued(early), await issued(late)];
-    await t.clock.advance(59_000);
-    expect((await exchange(t, late, codes[1] ?? '')).status).toBe(200);
-    await t.clock.advance(1_000);
-    const { status, body } = await exchange(t, early, codes[0] ?? '');
-    expect([status, body.error, body.reason]).toEqual([400, 'invalid_grant', 'expired']);
   });
 
   test('400 invalid_grant registration: it failed between code and exchange', async () => {

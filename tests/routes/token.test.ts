@@ -249,12 +249,14 @@ describe('§5 token', () => {
       ['code', exchange(t, request, code)],
       ['client', exchange(t, wiki, given)],
       ['redirect_uri', exchange(t, request, given, { redirect_uri: 'https://tea.example/' })],
+      ['redirect_uri', exchange(t, request, given, { redirect_uri: 'https://evil.example/' })],
       ['verifier', exchange(t, request, given, { code_verifier: 'y'.repeat(43) })],
       ['verifier', exchange(t, request, given, { code_verifier: undefined })],
     ];
     for (const [reason, made] of tries) {
       const { status, body } = await made;
       expect([status, body.error, body.reason]).toEqual([400, 'invalid_grant', reason]);
+      expect(body.error_description).toMatch(/\.$/);
     }
     expect((await exchange(t, request, given)).status).toBe(200);
   });
@@ -300,11 +302,13 @@ describe('§5 token', () => {
     expect(headers.get('www-authenticate')).toBe(`Bearer realm="${issuer()}", error="invalid_token"`);
   });
 
-  test('400 invalid_grant expired: after 60 seconds', async () => {
-    const request = requestOf();
-    const given = await codeFor(t, alice, request);
-    await t.clock.advance(60_000);
-    const { body } = await exchange(t, request, given);
+  test('400 invalid_grant expired: after 60 seconds, to the second', async () => {
+    const [early, late] = [requestOf(), requestOf()];
+    const codes = [await codeFor(t, alice, early), await codeFor(t, alice, late)];
+    await t.clock.advance(59_000);
+    expect((await exchange(t, late, codes[1] ?? '')).status).toBe(200);
+    await t.clock.advance(1_000);
+    const { body } = await exchange(t, early, codes[0] ?? '');
     expect([body.error, body.reason]).toEqual(['invalid_grant', 'expired']);
   });
 });
