@@ -39,10 +39,11 @@ beforeAll(async () => {
   const [, code = ''] = /```js\n(import \{ createServer[\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
   writeFileSync(join(folder.path, 'app.mjs'), code);
   symlinkSync(toolPath('.'), join(folder.path, 'node_modules'));
-  const settings = { ISSUER: originOf(t), CLIENT_ID: 'tea', CLIENT_SECRET: SECRETS.tea, HOME: home, PORT: '0' };
+  const settings = { ISSUER: originOf(t), CLIENT_ID: 'tea', CLIENT_SECRET: SECRETS.tea, ORIGIN: home, PORT: '0' };
   app = Bun.spawn(['node', 'app.mjs'], {
     cwd: folder.path,
-    env: { PATH: process.env['PATH'] ?? '', ...settings },
+    // As every shell has it: no setting of the app may have its name.
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...settings },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
