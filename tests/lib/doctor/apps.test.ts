@@ -38,8 +38,9 @@ async function told(
     return body === undefined ? new Response('', { status: 404 }) : Response.json(body);
   }) as typeof globalThis.fetch;
   const stored = async () => ({ signingKeys }) as unknown as StoredFacts;
-  const examined = { ...examinedOf(config, clientsFile(clients)), fetch, stored };
-  const findings = await runChecks(testClock(), appChecks(examined));
+  const clock = testClock();
+  const examined = { ...examinedOf(config, clientsFile(clients)), fetch, clock, stored };
+  const findings = await runChecks(clock, appChecks(examined));
   return findings.map(({ state, text }) => `${state} ${text}`);
 }
 

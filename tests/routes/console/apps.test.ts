@@ -16,6 +16,7 @@ import {
 } from '../../support/openid.ts';
 import { createPasskey } from '../../support/passkey.ts';
 import { registerNewcomer } from '../../support/sign-ups.ts';
+import { originOf } from '../../support/touch.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 const chain = await startRelayChain({ startsAt: testClock().now() });
@@ -61,7 +62,7 @@ test('apps of CLIENTS: how they are set up, sign-ins and refusals of a day by re
   const refused = (stage: string, reason: string, count = 1) => ({ stage, reason, count });
   expect(tea).toEqual({
     client_id: 'tea',
-    name: 'Vault',
+    name: new URL(originOf(t)).host,
     kind: 'confidential',
     authentication: ['client_secret_basic', 'client_secret_post'],
     secrets: 1,
