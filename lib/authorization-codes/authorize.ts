@@ -37,7 +37,7 @@ export type CodeEvidence =
 
 /** A request for a code, for the registration that a credential leads to. */
 export interface AuthorizationRequest extends CodeRequest {
-  /** Whose sign-in it is, of `APPS`. */
+  /** The app of the sign-in, one of `APPS`. */
   readonly app: string;
   /** The query of the page's address, which the values above are read of. */
   readonly request: string;

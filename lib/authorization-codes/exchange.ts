@@ -22,7 +22,7 @@ export interface TokenRequest {
   readonly code: string;
   /** Undefined where the client does without PKCE. */
   readonly codeVerifier: string | undefined;
-  /** The access token that it gets; throws where the code gives none for what was asked for. */
+  /** The access token that it gets; throws where the code gives none for this request. */
   readonly grantFor: (code: IssuedCode) => TokenGrant;
 }
 
@@ -42,8 +42,8 @@ export type GrantFault = 'code' | 'client' | 'redirect_uri' | 'verifier' | 'used
 
 /**
  * Exchanges a code once. A wrong client, URI or verifier uses nothing up, nor does an answer that cannot be given. A
- * second use ends the access token of the first (RFC 6749 section 4.1.2). Throws 400 `invalid_grant` with its
- * reason, what `grantFor` throws, 502 `rpc_error`.
+ * second use ends the access token of the first (RFC 6749 section 4.1.2). Throws 400 `invalid_grant` with its reason,
+ * 502 `rpc_error`, and as `grantFor`.
  */
 export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest): Promise<Exchanged> {
   const { clock, db } = ctx;

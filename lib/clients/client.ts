@@ -12,17 +12,17 @@ export interface Client {
   readonly needsPkce: boolean;
   /** Clients of one sector get the same `sub` of a person. */
   readonly sector: string;
-  /** What it may ask access tokens for (RFC 8707). */
+  /** The resources for which it may request access tokens (RFC 8707). */
   readonly resources: readonly Resource[];
-  /** Of a client that nobody registered: what its document says. */
+  /** The document of a client that nobody registered. */
   readonly document?: ClientDocument;
 }
 
 /** A document that a client's `client_id` is the URL of. */
 export interface ClientDocument {
-  /** Who the client is, for people: its own names are not believed. */
+  /** The host that people see as the client's name: the names that it gives itself are not believed. */
   readonly host: string;
-  /** What it signs by, or the URL of its keys; null for a public client. */
+  /** The keys that it signs by, or their URL; null for a public client. */
   readonly keys: KeySet | string | null;
 }
 
@@ -30,7 +30,7 @@ export interface ClientDocument {
 export interface Resource {
   /** As the URL parser writes it: the `aud` of its tokens. */
   readonly url: string;
-  /** What its tokens may be good for. */
+  /** The scopes that its tokens may have. */
   readonly scopes: readonly string[];
   /** The app that has it: the first that lists it. */
   readonly app: string;

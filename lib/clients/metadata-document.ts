@@ -8,7 +8,7 @@ import { type KeySet, readKeySet } from './key-set.ts';
 /** The longest URL of a document. */
 const URL_CHARS_MAX = 512;
 
-/** The client of a document, or what is wrong with it: a sentence for its developer that repeats none of its text. */
+/** The client of a document, or its fault: a sentence for its developer that repeats none of its text. */
 export type ReadDocument = { readonly client: Client } | { readonly trouble: string };
 
 const DOCUMENT = v.looseObject({

@@ -73,7 +73,7 @@ export function isRedirectUri(text: string): boolean {
   return !REDIRECT_PARAMETERS.some((name) => url.searchParams.has(name));
 }
 
-/** What a resource has to be, in words. */
+/** The required form of a resource, in words. */
 export const RESOURCE_URL_FORM =
   'as a browser writes it, https (http:// only for localhost and loopback addresses), without user and fragment';
 

@@ -52,7 +52,7 @@ async function isShown(ctx: Ctx, client: Client, assertion: string, spend: () =>
   return 'value' in found && takeAssertion(ctx, client, found.value, assertion);
 }
 
-/** What a request shows of its client; nothing of it is judged yet. */
+/** A request's evidence of its client; nothing of it is judged yet. */
 interface Credentials {
   readonly id: string | undefined;
   readonly secret?: string | undefined;

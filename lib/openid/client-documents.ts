@@ -11,12 +11,12 @@ import type { Platform } from '../platform.ts';
 const BYTES_MAX = 5 * 1024;
 const TIMEOUT_MS = 5_000;
 const [KEPT_MIN_MS, KEPT_MAX_MS, FAILED_MS] = [5 * MINUTE_MS, 24 * HOUR_MS, MINUTE_MS];
-/** Fetched at the same time: what one host holds up is for nobody else to wait for. */
+/** Fetched at the same time: nobody else waits for a host that is slow. */
 const FETCHED_AT_ONCE_MAX = 8;
 /** Failures stand apart: a stranger can make as many as they like. */
 const [DOCUMENTS_MAX, FAILURES_MAX] = [200, 1_000];
 
-/** What a process remembers of documents; times are of the monotonic clock. */
+/** A process's memory of documents; times are of the monotonic clock. */
 export interface DocumentFacts {
   readonly documents: Cache<string, Kept<Client>>;
   readonly keySets: Cache<string, Kept<KeySet>>;
@@ -39,7 +39,7 @@ export function createDocumentFacts(): DocumentFacts {
   return { documents, keySets, failures: createCache(FAILURES_MAX), fetching: [] };
 }
 
-/** What documents need. */
+/** The services that documents need. */
 export type DocumentContext = Pick<Platform, 'config' | 'clock' | 'metrics'> & {
   readonly documentFacts: DocumentFacts;
   readonly documentFetch: Fetch;
@@ -54,7 +54,7 @@ export function isDocumentUrl({ config }: Pick<DocumentContext, 'config'>, clien
   return host !== undefined && config.clientMetadataHosts.includes(host);
 }
 
-/** A client by its id: one of `CLIENTS`, or that of a document; undefined for any other. Throws what `spend` throws. */
+/** A client by its id: one of `CLIENTS`, or that of a document; undefined for any other. Throws as `spend`. */
 export async function findClient(
   ctx: DocumentContext & { readonly clients: Clients },
   clientId: string,

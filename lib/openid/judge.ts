@@ -22,12 +22,15 @@ export interface ReturnPlace {
 
 /** A request that is in order. */
 export interface ValidRequest extends ReturnPlace {
-  /** Whose sign-in it is, of `APPS`: the client's own, or that of the resource which a client with a document wants. */
+  /**
+   * The app of the sign-in, one of `APPS`: the client's own, or that of the resource which a client with a document
+   * wants.
+   */
   readonly app: string;
   readonly scopes: readonly Scope[];
-  /** What the access token is for; undefined for one of `/userinfo`. */
+  /** The purpose of the access token; undefined for one of `/userinfo`. */
   readonly target: ResourceGrant | undefined;
-  /** Null where the client may do without PKCE, and does. */
+  /** Null where the client may omit PKCE and does. */
   readonly challenge: string | null;
   readonly nonce: string | undefined;
   /** Seconds. */
@@ -38,7 +41,7 @@ export interface ValidRequest extends ReturnPlace {
   readonly isSignUp: boolean;
 }
 
-/** A resource, and what the access token is good for there. */
+/** A resource, and the scopes of the access token there. */
 export interface ResourceGrant {
   readonly resource: Resource;
   readonly scopes: readonly string[];
@@ -133,7 +136,7 @@ function faultOf(given: Parameters, client: Client): Fault | undefined {
     return ['invalid_target', 'resource is no server that this client may ask tokens for'];
   if (resource === undefined && client.document)
     return ['invalid_target', 'resource is missing: the server that this client wants to use'];
-  // Who asks for a token of a resource may do without an ID token: then it is OAuth 2.0 alone.
+  // A client that asks for a token of a resource may omit `openid`: then it is OAuth 2.0 alone.
   if (resource === undefined && !wordsOf(value('scope')).includes('openid'))
     return ['invalid_scope', 'scope must contain openid'];
   return faultOfPkce(given, client) ?? faultOfRest(given);

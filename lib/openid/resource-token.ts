@@ -25,7 +25,7 @@ export function resourceOf(
   return found;
 }
 
-/** A token by which the server knows the person, the client, and what it may do. */
+/** A token that identifies the person and the client to the server, with the granted scopes. */
 export async function signResourceToken(
   ctx: SigningContext & SubjectContext,
   client: Client,
