@@ -5,6 +5,7 @@ import { NONCE_LIFE_MS } from '../../lib/registration/touch.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { whileTimePasses } from '../support/clock.ts';
+import { startForwarder } from '../support/forwarder.ts';
 import {
   attest,
   contactBody,
@@ -84,6 +85,32 @@ test('a recovery is vetoed by a signature that the vault carries and pays for', 
   const other = vetoOf(owner, createPasskey(), 2);
   expect((await veto(owner.account, other)).body.error).toBe('not_found');
   expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, vetoed: 1, finished: 0 });
+});
+
+test('a veto is carried while a node shows a nonce of the guardian that blocks do not show', async () => {
+  const node = startForwarder(String(chain.vars['RPC_URL']));
+  const own = await start({ RPC_URL: node.url, REGISTRAR_PRIVATE_KEY: undefined });
+  const owner = await createOwner(chain, own, 'jump@example.com');
+  const passkey = createPasskey();
+  await ask(recoveryBody(own, owner, passkey), own, own);
+  node.trouble = async (forward, _, body) => {
+    const calls = [JSON.parse(body)].flat() as { id: number; method: string; params: readonly unknown[] }[];
+    const isJump = (id: number) =>
+      calls.some(
+        (call) => call.id === id && /Count$/.test(call.method) && /^(latest|pending)$/.test(`${call.params[1]}`),
+      );
+    const answer = await (await forward()).json();
+    const changed = (one: { id: number; result: string }) =>
+      isJump(one.id) ? { ...one, result: `0x${(Number(one.result) + 500).toString(16)}` } : one;
+    return Response.json(Array.isArray(answer) ? answer.map(changed) : changed(answer));
+  };
+  await own.clock.advance(60_000);
+  await own.work();
+  const { status, body } = await veto(owner.account, vetoOf(owner, passkey, 1), own);
+  expect([status, body.error, body.status]).toEqual([202, undefined, 'vetoed']);
+  expect(own.entries.filter(({ trouble }) => trouble === 'nonce_jump')).not.toEqual([]);
+  await own.stop();
+  await node.stop();
 });
 
 test('two vetoes bar the guardian: recoveries 409 recovery_barred, with the time that is left', async () => {

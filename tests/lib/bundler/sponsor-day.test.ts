@@ -214,6 +214,15 @@ describe('in a day is signed no more than SPONSOR_DAILY_WEI', () => {
 });
 
 describe('what a sponsor answers besides', () => {
+  test('another price has the gas before verification estimated again, at that price', async () => {
+    const t = await open();
+    besides = { maxFeePerGas: CHEAP, maxPriorityFeePerGas: CHEAP };
+    expect((await ask(t, { way: 'pm_sponsorUserOperation' })).error).toBeUndefined();
+    const estimates = upstream.received.filter(({ body }) => body.method === 'eth_estimateUserOperationGas');
+    const prices = estimates.map(({ body }) => (body.params as readonly Record<string, string>[])[0]?.['maxFeePerGas']);
+    expect(prices).toEqual([DEAR, CHEAP]);
+  });
+
   test('a price below the draft’s does not lower what is reserved: the draft is what it signs', async () => {
     const t = await open();
     besides = { maxFeePerGas: CHEAP, callGasLimit: CHEAP };

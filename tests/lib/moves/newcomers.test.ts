@@ -50,6 +50,20 @@ describe('S2: no wait has', () => {
     expect(await told()).toEqual([]);
   });
 
+  test('but a key that the holder’s account had once, and has removed, has one', async () => {
+    const all = await held();
+    const { thief, mined } = all;
+    await people.challenge(all);
+    await t.database.execute({
+      sql: `INSERT INTO account_keys (account, key, removed) SELECT holder.controller, claim.proof_key, 1
+        FROM registrations AS holder JOIN registrations AS claim ON claim.identifier = holder.identifier
+        WHERE holder.holds = 1 AND claim.did = :did`,
+      args: { did: thief.did },
+    });
+    const again = await claim(thief, mined.txHash, { proof: true });
+    expect(again.body).toMatchObject({ ok: true, holds: false, moves_at: expect.any(String) });
+  });
+
   test('but a DID with another key and another account has one, whatever it says of itself', async () => {
     const { owner, thief, mined } = await held();
     // It names the holder's credential, and its proof is by the thief's key.

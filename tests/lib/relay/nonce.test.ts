@@ -195,7 +195,39 @@ describe('a node that answers a nonce which is too low (M5)', () => {
   });
 });
 
+test('a node that answers a nonce which is too low by more than 16: none is taken back that deep blocks show', async () => {
+  await useKey(20);
+  await chain.mine(DEPTH + 1);
+  const world = await open();
+  await world.look();
+  const crowd = [await world.submit(), await world.submit()];
+  const before = await world.t.rows('SELECT id, status, nonce FROM relays ORDER BY id');
+  world.lie((method, [, tag]) => (method === COUNT && (tag === 'latest' || tag === 'pending') ? '0x0' : undefined));
+  for (let i = 0; i < 3; i++) await world.look();
+  expect(await world.t.rows('SELECT id, status, nonce FROM relays ORDER BY id')).toEqual(before);
+  expect(world.logged('registrar_nonces_taken_back')).toEqual([]);
+  world.beHonest();
+  await chain.mine();
+  await world.look();
+  for (const one of crowd) expect(await world.told(one)).toBe('confirmed, proven');
+});
+
 describe('a key that was really used elsewhere (M5)', () => {
+  test('is believed by at most 16 more than deep blocks show, whatever a node says besides', async () => {
+    const world = await open();
+    await world.look();
+    await world.submit();
+    await chain.mine();
+    await world.look();
+    const nonce = await chain.nonce();
+    await useKey(3);
+    await chain.mine(DEPTH + 1);
+    world.lie(jumpOnce(500, Number.POSITIVE_INFINITY, (tag) => tag === 'latest' || tag === 'pending'));
+    const bob = await world.submit('stored');
+    await signedAt(world, bob);
+    expect(await nextNonce(world)).toBeWithin(nonce + 3, nonce + 3 + 16 + 2);
+  });
+
   test('is believed 12 blocks deep; what was signed before gets another nonce', async () => {
     const world = await open();
     await world.look();

@@ -114,6 +114,14 @@ describe('a relay', () => {
     expect(stored).toEqual([{ nonce, status: 'signed', hash: (await relayOf(alice))['tx_hash'] }]);
   });
 
+  test('has a quarter more gas than it takes now: the state may change before its block', async () => {
+    const [attempt] = await attemptsOf(await submit());
+    const { to, data, gas } = TxEnvelopeEip1559.deserialize(attempt?.['raw'] as TxEnvelopeEip1559.Serialized);
+    const call = { from: registrar.address, to, data };
+    const needed = BigInt((await chain.rpc('eth_estimateGas', [call, 'latest'])) as string);
+    expect(gas).toBe((needed * 5n) / 4n);
+  });
+
   test('is confirmed by its block, and watched until that is deep', async () => {
     const alice = await submit();
     expect(await told(alice)).toBe('submitted');
@@ -263,6 +271,17 @@ describe('when its fee is too low', () => {
     expect(await chain.controllerOf(alice.did)).toBe(alice.smartAccount);
   });
 
+  test('it is not replaced by what the signer cannot pay, and is as soon as that can', async () => {
+    const alice = await overtaken(4n);
+    const before = (await chain.rpc('eth_getBalance', [registrar.address, 'latest'])) as Hex.Hex;
+    await setBalance(GWEI);
+    await look();
+    expect(await attemptsOf(alice)).toHaveLength(1);
+    await setBalance(BigInt(before));
+    await look();
+    expect(await attemptsOf(alice)).toHaveLength(2);
+  });
+
   test('it is not replaced above RELAY_MAX_FEE_GWEI, and waits', async () => {
     const alice = await overtaken(30n);
     for (let i = 0; i < 30; i++) {
@@ -347,13 +366,15 @@ describe('the chain has the last word', () => {
   });
 
   test('a nonce that someone else spent with the key is noticed, and the relay gets another', async () => {
+    await chain.mine(SETTLED + 1);
     const alice = await submit();
     const { nonce, tx_hash: hash } = await relayOf(alice);
     await drop(hash);
     await useKey(Number(nonce));
     await chain.mine();
     await look();
-    expect(await told(alice)).toBe('submitted');
+    // Not before it is deep: the receipt of its own transaction may be late.
+    expect([await told(alice), (await relayOf(alice))['nonce']]).toEqual(['submitted', Number(nonce)]);
     await chain.mine(SETTLED);
     await look();
     expect((await relayOf(alice))['nonce']).toBe(Number(nonce) + 1);
