@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startService } from './service.ts';
 
@@ -39,6 +39,7 @@ const STOP_TIMEOUT_MS = 5_000;
  */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
   const program = anvilProgram();
+  if (options.stateFile !== undefined) keepFirstBlock(options.stateFile);
   const urlOf = (port: number) => `http://127.0.0.1:${port}`;
   const { port, stop } = await startService({
     name: 'anvil',
@@ -60,6 +61,27 @@ export function connectChain(url: string): ChainRpc {
     if (error) throw new Error(`${method}: ${error.message}`, { cause: error });
     return result;
   };
+}
+
+/**
+ * Leaves the oldest block 0 of a state file alone. A start adds one of its own, and the next takes any of them: the vault
+ * would find another chain than before.
+ */
+function keepFirstBlock(stateFile: string): void {
+  if (!existsSync(stateFile)) return;
+  const state = JSON.parse(readFileSync(stateFile, 'utf8')) as { blocks: readonly StoredBlock[] };
+  const isFirst = ({ header }: StoredBlock) => Number(header.number) === 0;
+  const [oldest, ...others] = state.blocks
+    .filter(isFirst)
+    .toSorted((a, b) => Number(a.header.timestamp) - Number(b.header.timestamp));
+  if (oldest === undefined || others.length === 0) return;
+  const blocks = [oldest, ...state.blocks.filter((block) => !isFirst(block))];
+  writeFileSync(`${stateFile}.new`, JSON.stringify({ ...state, blocks }));
+  renameSync(`${stateFile}.new`, stateFile);
+}
+
+interface StoredBlock {
+  readonly header: { readonly number: string; readonly timestamp: string };
 }
 
 /** The program itself: the package's own wrapper is a process that would leave it behind when killed. */

@@ -40,6 +40,20 @@ test('a chain with a state file goes on where it was, and a second deployment ch
   expect(await after.rpc('eth_blockNumber')).toBe(block);
 });
 
+test('its first block stays the same one, however often it starts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'vault-chain-'));
+  ends.push(() => rm(folder, { recursive: true }));
+  const stateFile = join(folder, 'state.json');
+  const hashes: unknown[] = [];
+  // Each start makes a first block of its own, of its own second.
+  for (const startsAt of [1e12, 1.1e12, 1.2e12, 1.3e12, 1.4e12]) {
+    const started = await chain({ stateFile, startsAt });
+    hashes.push(((await started.rpc('eth_getBlockByNumber', ['0x0', false])) as { hash: string }).hash);
+    await started.stop();
+  }
+  expect(new Set(hashes).size).toBe(1);
+});
+
 test('a taken port is refused, whatever answers there', async () => {
   const { url } = await chain();
   await expect(startChain({ port: Number(new URL(url).port) })).rejects.toThrow();
