@@ -1,8 +1,7 @@
-import * as Base58 from 'ox/Base58';
 import * as Ed25519 from 'ox/Ed25519';
-import { concat } from '../base/bytes.ts';
 import { webDid } from './did.ts';
 import type { Keys } from './keys.ts';
+import { ed25519Multikey } from './multikey.ts';
 
 interface Operator {
   readonly keys: Pick<Keys, 'operatorSeed'>;
@@ -15,7 +14,7 @@ export function operatorDid({ keys }: Operator): `did:key:${string}` {
 
 /**
  * The registrar's DID document (DID Core 1.1, did:web); undefined when the registrar's DID is not this origin's
- * did:web.
+ * did:web. Its key signs tokens of the operator: it asserts nothing, and authenticates nobody.
  */
 export function registrarDocument(
   ctx: Operator & { readonly config: { readonly registrarDid: string; readonly baseUrl: string } },
@@ -30,8 +29,6 @@ export function registrarDocument(
     verificationMethod: [
       { id, type: 'Multikey', controller: registrarDid, publicKeyMultibase: multikey(ctx.keys.operatorSeed) },
     ],
-    authentication: [id],
-    assertionMethod: [id],
     capabilityDelegation: [id],
     capabilityInvocation: [id],
   };
@@ -39,5 +36,5 @@ export function registrarDocument(
 
 function multikey(seed: Uint8Array): string {
   const publicKey = Ed25519.getPublicKey({ privateKey: seed, as: 'Bytes' });
-  return `z${Base58.fromBytes(concat(Uint8Array.of(0xed, 0x01), publicKey))}`;
+  return ed25519Multikey(publicKey);
 }

@@ -1,0 +1,7 @@
+import * as Base58 from 'ox/Base58';
+import { concat } from '../base/bytes.ts';
+
+/** A public Ed25519 key of 32 bytes as Multikey (multicodec 0xed, base58btc). */
+export function ed25519Multikey(key: Uint8Array): string {
+  return `z${Base58.fromBytes(concat(Uint8Array.of(0xed, 0x01), key))}`;
+}
