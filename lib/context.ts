@@ -46,6 +46,7 @@ import { createGuardian, type Guardian } from './recovery/guardian.ts';
 import type { KeyNotes } from './registration/look-notes.ts';
 import { createRelay, type Relay } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
+import type { ResolutionFacts } from './resolution/versions.ts';
 import { createShared, type Shared } from './shared-state.ts';
 import { createFiles, createSha256Of, type Files, type Sha256Of } from './static-files.ts';
 import { createHub, type Hub } from './streams/hub.ts';
@@ -78,6 +79,7 @@ export interface Context extends Platform, OpenIdParts {
   readonly registryVersion: () => Promise<RegistryVersion>;
   readonly registryCode: RegistryCode;
   readonly aliases: Aliases;
+  readonly resolutionFacts: ResolutionFacts;
   /** Undefined without a `REGISTRAR_PRIVATE_KEY`. */
   readonly relay: Relay | undefined;
   /** Undefined without a `GUARDIAN_PRIVATE_KEY`. */
@@ -153,6 +155,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     keyNotes: shared.keyNotes,
     ...shared.openId,
     searchRange: shared.searchRange,
+    resolutionFacts: shared.resolutionFacts,
     webhookFetch: env.webhookFetch ?? fetch,
     documentFetch: env.documentFetch ?? fetch,
     keepErasures: env.keepErasures,

@@ -15,6 +15,7 @@ import { createOpenIdFacts, type OpenIdFacts } from './openid/parts.ts';
 import { createKeyNotes, type KeyNotes } from './registration/look-notes.ts';
 import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
+import { createResolutionFacts, type ResolutionFacts } from './resolution/versions.ts';
 import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
 
 /** In-memory state that is shared over isolated requests. */
@@ -46,6 +47,8 @@ export interface Shared {
   readonly strangers: StrangersChecks;
   /** The OpenID Provider's memory. */
   readonly openId: OpenIdFacts;
+  /** Headers of final blocks. */
+  readonly resolutionFacts: ResolutionFacts;
   /** The doctor's last findings. */
   readonly doctor: DoctorFacts;
 }
@@ -67,6 +70,7 @@ export function createShared(config: Config, isCurrent: boolean, damage: Damage 
     minutes: createMinutes(),
     strangers: createStrangersChecks(),
     openId: createOpenIdFacts(),
+    resolutionFacts: createResolutionFacts(),
     doctor: createDoctorFacts(),
   };
 }

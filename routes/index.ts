@@ -43,6 +43,7 @@ import { openApiRoutes } from './openapi.ts';
 import { passRoutes } from './pass.ts';
 import { payRoutes } from './pay.ts';
 import { recoveryRoutes } from './recoveries.ts';
+import { resolutionRoutes } from './resolution.ts';
 import { sessionRoutes } from './sessions.ts';
 import { statusRoutes } from './status.ts';
 import { tokenEndpointRoutes } from './token.ts';
@@ -66,6 +67,7 @@ export const ROUTES = [
   ...sessionRoutes,
   ...verifyRoutes,
   ...didRoutes,
+  ...resolutionRoutes,
   ...aliasRoutes,
   ...accountRoutes,
   ...recoveryRoutes,

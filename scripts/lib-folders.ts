@@ -77,6 +77,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
       'verification',
     ],
   },
+  resolution: {
+    about: 'DID Resolution 1.0: documents of DIDs by what registry and accounts show in a block',
+    may: [...GROUND, 'chain', 'registration'],
+  },
   'authorization-codes': {
     about: 'codes that apps exchange for who signed in at `/authorize`',
     may: [...GROUND, 'holders', 'registration'],

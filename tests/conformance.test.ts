@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EVIDENCE_TESTS, RESOLUTION_RULES } from './support/evidence-rows.ts';
 import { AGENT_TESTS, OPENID_TESTS } from './support/openid-rows.ts';
 
 const SPECIFICATION = join(import.meta.dir, '../../shared/spec/vault-http-api.md');
+const EVIDENCE = join(import.meta.dir, '../../shared/spec/evidence.md');
 const OPENID = join(import.meta.dir, '../../shared/spec/openid.md');
 
 const sources = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })
@@ -21,11 +23,31 @@ if (existsSync(SPECIFICATION)) {
   });
 } else test.skip('the specification is not beside this checkout: its rows are not compared', () => {});
 
+/** Whether the name of a test or of a group is these words, or begins with them. */
+const begins = (words: string) => sources.some((source) => new RegExp(`['"]${RegExp.escape(words)}\\b`).test(source));
+
+if (existsSync(EVIDENCE)) {
+  const chapter = readFileSync(EVIDENCE, 'utf8');
+  const resolution = chapter.split('\n## A.')[1]?.split('\n## B.')[0] ?? '';
+
+  describe('the resolution of DIDs', () => {
+    test.each(RESOLUTION_RULES)('%s has tests', (rule) => {
+      expect([rule, begins(rule)]).toEqual([rule, true]);
+    });
+    test('has no other rules', () => {
+      const rules = Array.from(resolution.matchAll(/^(\d+)\. /gm), ([, rule]) => `evidence A${rule}`);
+      expect(rules).toEqual(RESOLUTION_RULES);
+    });
+    test.each(Object.entries(EVIDENCE_TESTS))('%s has tests', (row, names) => {
+      expect([row, chapter.includes(`| ${row} |`)]).toEqual([row, true]);
+      expect(names.filter((name) => !begins(name))).toEqual([]);
+    });
+  });
+} else test.skip('the chapter on evidence is not beside this checkout: its rows are not compared', () => {});
+
 if (existsSync(OPENID)) {
   const chapter = readFileSync(OPENID, 'utf8');
   const partOf = (heading: string) => chapter.split(`\n${heading}`)[1]?.split(/\n#+ /)[0] ?? '';
-  /** Whether the name of a test or of a group is these words, or begins with them. */
-  const begins = (words: string) => sources.some((source) => new RegExp(`['"]${RegExp.escape(words)}\\b`).test(source));
 
   describe('every module of the conformance plans has a test of its name', () => {
     const rows = firstCells(partOf('# Conformance')).filter(([, , result]) => result !== 'n/a');

@@ -65,6 +65,20 @@ export const METRICS = {
     ],
   }),
   vault_registrations_total: closed('Registrations by outcome.', { outcome: ['submitted', 'confirmed', 'failed'] }),
+  vault_did_resolutions_total: closed('Resolutions of DIDs by method and outcome.', {
+    method: ['pkh', 'hyper', 'web', 'other'],
+    outcome: [
+      'resolved',
+      'deactivated',
+      'invalid_did',
+      'invalid_options',
+      'not_found',
+      'representation_not_supported',
+      'internal_error',
+      'method_not_supported',
+      'feature_not_supported',
+    ],
+  }),
   vault_authorization_codes_total: perClient('Authorization codes of apps by outcome.', {
     outcome: ['issued', 'exchanged', 'refused'],
   }),

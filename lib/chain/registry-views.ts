@@ -13,6 +13,9 @@ export interface RegistryAt extends ChainReader {
 /** A registration as `resolve` and `resolveAlias` answer it; its controller is lower-case. */
 export interface DidEntry {
   readonly controller: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly updated: number;
   readonly metadataCid: string;
   readonly active: boolean;
   /** The answer's bytes: those of one DID by its alias and by its hash are equal. */
@@ -50,8 +53,13 @@ export async function readSettledAt(at: RegistryAt, aliasHash: string): Promise<
 
 /** Whether a did:pkh is held by the address it names, or was moved on by it; false of a first registry. */
 export async function readIsRightful(at: RegistryAt, didHash: string): Promise<boolean> {
+  return (await findIsRightful(at, didHash)) === true;
+}
+
+/** The same; undefined where the registry does not say. Throws as `readAlias`. */
+export async function findIsRightful(at: RegistryAt, didHash: string): Promise<boolean | undefined> {
   const word = await readWord(at, `${IS_RIGHTFUL}${didHash.slice(2)}`);
-  return word != null && BigInt(word) === 1n;
+  return word === undefined ? undefined : word !== null && BigInt(word) === 1n;
 }
 
 const ALIAS_STATUS = '0x4713ed76';
@@ -77,8 +85,10 @@ async function readEntry(at: RegistryAt, data: string): Promise<RegistryAnswer<D
   const bytes = await callView(at, data);
   if (bytes === GAVE_A_REASON) return null;
   try {
-    const [controller, , , metadataCid, active] = AbiParameters.decode(entry(), bytes as `0x${string}`);
-    return controller === NOBODY ? null : { controller: controller.toLowerCase(), metadataCid, active, bytes };
+    const [controller, created, updated, metadataCid, active] = AbiParameters.decode(entry(), bytes as `0x${string}`);
+    if (controller === NOBODY) return null;
+    const times = { created: Number(created), updated: Number(updated) };
+    return { controller: controller.toLowerCase(), ...times, metadataCid, active, bytes };
   } catch {
     return undefined;
   }

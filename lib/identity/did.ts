@@ -37,14 +37,36 @@ const HYPER_NETWORKS: Readonly<Record<number, string>> = { 84532: 'base-sepolia'
 
 const NAMES_ACCOUNT = /^did:(?:(pkh):eip155:([1-9]\d*)|(hyper):([a-z0-9-]+)):0x([0-9a-fA-F]{40})$/;
 
+/** The method, the chain and the address (as written) that a did:pkh of an EVM chain or a did:hyper names. */
+export interface NamedAccount {
+  readonly method: 'pkh' | 'hyper';
+  /** Undefined for a network of did:hyper without a known chain. */
+  readonly chainId: number | undefined;
+  readonly address: string;
+}
+
+/** What a DID names by its text; undefined for any other DID. */
+export function namedAccount(did: string): NamedAccount | undefined {
+  const [, pkh, eip155, , network, digits] = NAMES_ACCOUNT.exec(did) ?? [];
+  if (digits === undefined) return undefined;
+  const address = `0x${digits}`;
+  if (pkh) return { method: 'pkh', chainId: Number(eip155), address };
+  const [chainId] = Object.entries(HYPER_NETWORKS).find(([, name]) => name === network) ?? [];
+  return { method: 'hyper', chainId: chainId === undefined ? undefined : Number(chainId), address };
+}
+
+/** The method's name in a DID; undefined for a text that is none. */
+export function methodOf(did: string): string | undefined {
+  return isDid(did) ? DID.exec(did)?.[1] : undefined;
+}
+
 /**
  * How a DID itself names its controller: `address` when a did:pkh or a did:hyper of this chain names it, `another` when
  * a did:pkh of this chain names another account. Any other DID is a label: null.
  */
 export function didNames(did: string, chainId: number, controller: string): 'address' | 'another' | null {
-  const [, pkh, eip155, , network, digits = ''] = NAMES_ACCOUNT.exec(did) ?? [];
-  const isOfChain = pkh ? eip155 === String(chainId) : network !== undefined && network === HYPER_NETWORKS[chainId];
-  if (!isOfChain) return null;
-  if (`0x${digits}`.toLowerCase() === controller.toLowerCase()) return 'address';
-  return pkh ? 'another' : null;
+  const named = namedAccount(did);
+  if (named?.chainId !== chainId) return null;
+  if (named.address.toLowerCase() === controller.toLowerCase()) return 'address';
+  return named.method === 'pkh' ? 'another' : null;
 }

@@ -3,6 +3,8 @@ import { IS_ERASED } from '../identity/erasure.ts';
 import { AWAITED } from './lookup-store.ts';
 
 const IDENTIFIERS_MAX = 20;
+/** Anybody may claim a DID with a key of their own. */
+const PROOF_KEYS_MAX = 20;
 
 /** The registration for which one of these keys signed with a credential, also where others claim the credential. */
 export function selectSignedBy(credentialId: string, keys: readonly string[]): Statement {
@@ -35,6 +37,18 @@ export function selectOwned(account: string, chainId: number): Statement {
       ORDER BY lower(did) = :method || :account DESC, instr(did, :method) = 1 DESC, instr(did, 'did:hyper:') = 1 DESC,
         id LIMIT 1`,
     args: { account, method: `did:pkh:eip155:${chainId}:` },
+  };
+}
+
+/** Keys that have signed for an account, or for one of these DIDs; those of the account itself come first. */
+export function selectProofKeys(account: string, dids: readonly string[]): Statement {
+  return {
+    sql: `SELECT key, min(place) AS place FROM (
+        SELECT proof_key AS key, 0 AS place FROM registrations WHERE controller = :account AND proof_key IS NOT NULL
+        UNION ALL SELECT proof_key, CASE lower(smart_account) WHEN :account THEN 1 ELSE 2 END FROM registrations
+          WHERE did IN (SELECT value FROM json_each(:dids)) AND status <> 'failed' AND proof_key IS NOT NULL)
+      GROUP BY key ORDER BY place, key LIMIT ${PROOF_KEYS_MAX}`,
+    args: { account, dids: JSON.stringify(dids) },
   };
 }
 

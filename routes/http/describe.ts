@@ -22,8 +22,8 @@ export type Answer = v.GenericSchema | Body;
 /** A body other than the vault's own JSON: its media type, `null` for none, and its content. */
 export interface Body {
   readonly media: string | null;
-  /** Another type that the caller may ask for. */
-  readonly otherMedia?: string;
+  /** Other types that the caller may ask for. */
+  readonly otherMedia?: string | readonly string[];
   readonly about: string;
 }
 

@@ -154,7 +154,7 @@ function answerResponse(route: Route, status: number, answer: Answer, schemas: S
     ...(status >= 300 && status < 304 ? { Location: { schema: { type: 'string' } } } : {}),
   };
   if (isBody(answer)) {
-    const types = [answer.media, answer.otherMedia].flatMap((type) => (type ? [[type.split(';')[0], {}]] : []));
+    const types = [answer.media, answer.otherMedia].flat().flatMap((type) => (type ? [[type.split(';')[0], {}]] : []));
     const content = types.length > 0 ? { content: Object.fromEntries(types) } : {};
     return { description: answer.about, headers, ...content };
   }

@@ -50,9 +50,9 @@ function shared(words: readonly ErrorCode[]): Json {
 
 /** The responses of one word that these routes have, by that word. */
 export function sharedResponses(routes: readonly Route[]): Readonly<Record<string, Json>> {
-  const refs = JSON.stringify(routes.map((route) => errorResponses(route))).matchAll(
-    /"#\/components\/responses\/(\w+)"/g,
-  );
+  // A status with an answer of its own has the error beside that.
+  const own = routes.map((route) => Object.entries(errorResponses(route)).filter(([one]) => !(one in route.answers)));
+  const refs = JSON.stringify(own).matchAll(/"#\/components\/responses\/(\w+)"/g);
   const words = [...new Set(Array.from(refs, ([, word]) => word as ErrorCode))].sort();
   return Object.fromEntries(words.map((word) => [word, errorResponse([word])]));
 }

@@ -11,7 +11,11 @@ const FAMILIES: readonly (readonly [name: string, paths: RegExp, about: string])
     'One-time codes by mail and SMS, and the attestation of an address',
   ],
   ['Sessions', /^\/api\/sessions/, 'Identifiers that are held for a DID until it is registered'],
-  ['DIDs', /^\/api\/(?:dids|aliases)/, 'Registrations of DIDs, and look-ups by passkey'],
+  [
+    'DIDs',
+    /^\/(?:api\/(?:dids|aliases)|1\.0\/identifiers)/,
+    'Registrations of DIDs, look-ups by passkey, and resolution',
+  ],
   ['Accounts and balances', /^\/api\/(?:accounts|balance)/, 'Accounts of passkeys, as the chain has them'],
   ['Recoveries', /^\/api\/recoveries/, 'New keys for accounts whose owners named this vault their guardian'],
   [

@@ -151,6 +151,10 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'For clients of OAuth 2.0 (RFC 8414), such as those of MCP: the same, without the members of OpenID alone.',
   ],
   'GET /.well-known/did.json': ['getDidDocument', 'The document of the did:web that signs attestations and tokens.'],
+  'GET /1.0/identifiers/:did+': [
+    'resolveDid',
+    'DID Resolution 1.0, for DIDs that the chain decides and the vault’s own did:web. The path has the DID as it is, or percent-encoded once. Errors have the form of that standard.',
+  ],
   'GET /.well-known/payment-method-manifest': ['findPaymentMethod', 'A payment method identifier, too.'],
   'GET /.well-known/webauthn': [
     'getRelatedOrigins',

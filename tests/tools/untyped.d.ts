@@ -26,3 +26,14 @@ declare module 'passport-openidconnect' {
     );
   }
 }
+
+declare module '@digitalbazaar/did-io' {
+  export class CachedResolver {
+    use(driver: object): void;
+    get(asked: { readonly did: string }): Promise<Readonly<Record<string, unknown>>>;
+  }
+}
+
+declare module '@digitalbazaar/did-method-web' {
+  export function driver(): object;
+}

@@ -1,0 +1,24 @@
+/** Rows of the chapter on evidence, each with the names of its tests, or their beginnings. */
+export const EVIDENCE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  "a squatter's registry entry for a stranger's did:pkh or did:hyper, or its deactivation": [
+    'a squatter’s entry is nothing, nor is its deactivation',
+    'did:hyper is there only if the account that it names registered it',
+  ],
+  'an ended or moved DID asked with other capitals': [
+    'evidence A9: an ended DID is 410 in all spellings',
+    'an offered DID is its holder’s; a moved one names its controller, in all spellings',
+  ],
+  "a contract that shows somebody else's key, or burns gas, or answers megabytes": [
+    'a contract that %s shows no keys',
+    'what a contract shows is a key only as a point of the curve',
+  ],
+  'a re-org, one lying node': [
+    'is no answer if it is replaced while it is read',
+    'is read where one of two nodes is behind',
+    'two nodes that disagree are no answer',
+  ],
+  'resolver as amplifier': ['a search by time costs three', '%s is refused, and asks nothing'],
+};
+
+/** The rules of its part A, by number. */
+export const RESOLUTION_RULES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((rule) => `evidence A${rule}`);
