@@ -46,8 +46,8 @@ const shared = globalThis as { vaultWords?: Own };
 shared.vaultWords ??= { words: {}, english: [], language: 'en', app: {}, around: undefined };
 const own = shared.vaultWords;
 
-/** Longer than this no page waits for its words. */
-const WORDS_MS = 5_000;
+/** Longer than this no page waits for its words: on a slow mobile network they take ten seconds. */
+const WORDS_MS = 20_000;
 
 /**
  * Writes words and brand into the page, by `lang` and `app` of its query; a page whose link names the app otherwise
