@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createPublicKey, verify } from 'node:crypto';
+import { AGENT, agentRequest, createAgentHost } from '../support/agents.ts';
 import { type Candidate, startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import {
@@ -76,6 +77,23 @@ describe('§12 resource', () => {
     expect([status, body.error]).toEqual([401, 'invalid_token']);
     const hinted = await t.call(`GET /authorize?${asking({ id_token_hint: access_token }).query}`);
     expect(parametersOf(hinted)['error']).toBe('invalid_request');
+  });
+
+  test('it is no id_token_hint of a client whose document is at the URL of the server either', async () => {
+    const host = createAgentHost();
+    const tea = { ...CLIENTS.tea, resources: [AGENT] };
+    const vars = { ...chain.vars, ...OPENID_VARS, CLIENT_METADATA_HOSTS: 'agent.example' };
+    const own = await startVault(vars, { ...clientsFile({ ...CLIENTS, tea }), documentFetch: host.documentFetch });
+    const bob = await registerNewcomer(chain, own);
+    const request = agentRequest({ resource: AGENT, scope: 'openid' });
+    const code = await codeFor(own, bob, request);
+    const { body } = await exchange(own, request, code, { client_id: AGENT }, {});
+    expect(partsOf(body.access_token)[1]).toMatchObject({ aud: AGENT, client_id: AGENT });
+    const opened = (id_token_hint: string) =>
+      own.call(`GET /authorize?${agentRequest({ resource: AGENT, id_token_hint }).query}`);
+    const [access, identity] = [await opened(body.access_token), await opened(body.id_token)];
+    await own.stop();
+    expect([parametersOf(access)['error'], identity.status]).toEqual(['invalid_request', 200]);
   });
 
   test('303 invalid_target: a server that the client may not ask for', async () => {
