@@ -139,6 +139,12 @@ test('the README leads to every page, fits a screen in width and is short', () =
   expect(lines.length).toBeLessThanOrEqual(170);
 });
 
+test('every decision has a number of its own', () => {
+  const numbers = readdirSync(join(ROOT, 'docs/decisions')).map((name) => name.slice(0, 4));
+  expect(numbers.length).toBeGreaterThan(30);
+  expect(numbers.filter((one, i) => numbers.indexOf(one) !== i)).toEqual([]);
+});
+
 test('pictures are small palettes, and each is shown by a document', () => {
   const images = readdirSync(join(ROOT, 'docs/images'));
   const sizes = images.map((name) => statSync(join(ROOT, 'docs/images', name)).size);
