@@ -132,6 +132,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const shared = createShared(config, isPrepared, env.database.damage);
+  const { notices, minutes, strangers, keyNotes, openId, searchRange, resolutionFacts } = shared;
   const files = createFiles(env.assets);
   const { clients, brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
   const metrics = openMetrics(env, clients);
@@ -149,13 +150,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
     askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
     doctor: createDoctor({ fetch, last: shared.doctor }, env.doctor),
-    notices: shared.notices,
-    minutes: shared.minutes,
-    strangers: shared.strangers,
-    keyNotes: shared.keyNotes,
-    ...shared.openId,
-    searchRange: shared.searchRange,
-    resolutionFacts: shared.resolutionFacts,
+    ...{ notices, minutes, strangers, keyNotes, searchRange, resolutionFacts, ...openId },
     webhookFetch: env.webhookFetch ?? fetch,
     documentFetch: env.documentFetch ?? fetch,
     keepErasures: env.keepErasures,

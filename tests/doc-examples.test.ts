@@ -337,6 +337,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/benchmarks.md': 'takes an hour',
   'docs/concepts.md': 'diagrams',
   'docs/console.md': 'the place of the secret',
+  'docs/evidence.md': 'needs DIDs on a chain; tests/routes/resolution.test.ts asks the same of one',
   'docs/operating.md': 'a server’s files and users; Prometheus and Litestream run theirs in tests of their own',
   'docs/privacy.md': 'commands on a person’s data; tests/commands/person.test.ts runs each',
   'docs/recovery.md': 'a recovery takes three days; each of its calls has an example in docs/http.md',

@@ -14,7 +14,7 @@ export type AccountMethods = { readonly keys: readonly string[] } | { readonly i
 const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
 
 /** Which keys speak for an account; `predicted` is the key that an address without code follows from, if known. */
-export function methodsOf({ code, keys }: Pick<DidState, 'code' | 'keys'>, predicted?: string): AccountMethods {
+export function accountMethodsOf({ code, keys }: Pick<DidState, 'code' | 'keys'>, predicted?: string): AccountMethods {
   if (DELEGATION.test(code)) return { isAddress: true };
   if (code !== '0x') return { keys };
   return predicted === undefined ? { isAddress: true } : { keys: [predicted] };

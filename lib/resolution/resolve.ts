@@ -8,7 +8,7 @@ import { methodOf, namedAccount } from '../identity/did.ts';
 import { registrarDocument } from '../identity/did-document.ts';
 import type { Platform } from '../platform.ts';
 import { findPredictedKey } from '../registration/predicted-key.ts';
-import { documentOf, metadataOf, methodsOf } from './document.ts';
+import { accountMethodsOf, documentOf, metadataOf } from './document.ts';
 import { ResolutionError } from './fault.ts';
 import { type AskedDid, readDidState } from './read-state.ts';
 import { checkVersion, chooseBlock, type ResolutionFacts, type Version } from './versions.ts';
@@ -113,7 +113,7 @@ async function readAsked(
   const hasCode = state.code !== '0x';
   const dids = [asked.did, ...(state.entry ? [state.entry.text] : [])];
   const predicted = hasCode ? undefined : await findPredictedKey(ctx, { account: state.controller, dids });
-  const document = documentOf(asked, state, methodsOf(state, predicted));
+  const document = documentOf(asked, state, accountMethodsOf(state, predicted));
   // The key of an account without code is known from this vault's records, which may change.
   return { document, metadata, isFinal: block.isFinal && hasCode };
 }

@@ -68,7 +68,10 @@ const ORDERS: Readonly<Record<string, object>> = {
 };
 /** Routes whose body has fields; the bundler's is tested with its own properties. */
 const posts = ALL.filter(({ body }) => body === 'object');
-const gets = ALL.filter(({ method, fields }) => method === 'GET' && Object.keys(fields).length > 0);
+// DID Resolution has errors of its own form, and 501 for an unknown option: its own tests ask for them.
+const gets = ALL.filter(
+  ({ method, path, fields }) => method === 'GET' && !path.startsWith('/1.0/') && Object.keys(fields).length > 0,
+);
 
 /** What is for the operator alone is asked as the operator: anybody else learns nothing of a request's faults. */
 const rightsOf = (path: string): Record<string, string> =>

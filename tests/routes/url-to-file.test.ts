@@ -16,6 +16,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/client-events.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-operation.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/payments.js': { file: 'client-script.ts', reason: 'a part of the client' },
+  '/1.0/identifiers/:did+': { file: 'resolution.ts', reason: 'DID Resolution, whose standard names the path' },
   '/': { file: 'landing.ts', reason: 'the landing page has no segment' },
   '/favicon.ico': { file: 'landing.ts', reason: 'what browsers ask every site for' },
   '/robots.txt': { file: 'landing.ts', reason: 'what crawlers ask every site for' },
