@@ -20,7 +20,7 @@ export function createApps(api: Api): Pick<View, 'open' | 'refresh'> {
     const rows = apps.map(rowOf);
     const strangers = others.refusals.length > 0 ? [STRANGERS(others.refusals)] : [];
     return {
-      state: `${formatCount(signIns)} sign-ins and ${formatCount(refused)} refusals in 24 hours, of all processes`,
+      state: `${numberOf(signIns, 'sign-in')} and ${numberOf(refused, 'refusal')} in 24 hours, of all processes`,
       table: make(
         'div',
         {},
@@ -93,6 +93,10 @@ function keyRows(keys: ConsoleApps['signing_keys']): readonly (readonly Child[])
     moment(signs_from),
     ends_at === null ? 'the next one' : moment(ends_at),
   ]);
+}
+
+function numberOf(count: number, one: string): string {
+  return `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`;
 }
 
 function sumOf(refusals: Refusals): number {

@@ -82,16 +82,16 @@ const payments = new Map(); // the order that a payment paid, by its userOpHash;
 function createOrder() {
   // An id is paid once, however often it is asked for: never use one again.
   const id = `tea-${randomUUID()}`;
-  orders.set(id, { ...tea, chainId });
+  orders.set(id, { ...tea, chainId, since: Math.floor(Date.now() / 1000) });
   return { id, ...tea, chainId, label: 'Two teas', total: { currency: 'USD', value: '1.25' } };
 }
 
 async function checkPayment({ id, receipt }) {
   const order = orders.get(id);
   if (!order) return { status: 'unpaid', reason: 'no_order' };
-  const { to, token, amount } = order;
+  const { to, token, amount, since } = order;
   const { userOpHash = '', txHash = '', account = '' } = receipt ?? {};
-  const query = new URLSearchParams({ origin, id, to, token, amount, chainId, userOpHash, txHash, account });
+  const query = new URLSearchParams({ origin, id, to, token, amount, chainId, since, userOpHash, txHash, account });
   const answer = await fetch(`${vault}/pay/verify?${query}`).catch(() => undefined);
   if (!answer || answer.status >= 500) return { status: 'pending', reason: 'no_answer' };
   const verdict = await answer.json();

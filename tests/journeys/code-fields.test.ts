@@ -108,6 +108,7 @@ if (chromium) {
       }, dir);
       await reach(page);
       await page.waitForSelector(field, { visible: true });
+      await page.waitForFunction((selector) => document.activeElement?.matches(selector), {}, field);
       const sent: unknown[] = [];
       await page.setRequestInterception(true);
       page.on('request', (request) => {
