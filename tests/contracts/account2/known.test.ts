@@ -45,6 +45,7 @@ import {
   refusedProposal,
   veto,
 } from '../../support/recoveries.ts';
+import { callAs } from '../../support/second-account.ts';
 
 const SIGNATURE_ERROR = 'AA24 signature error';
 
@@ -175,9 +176,7 @@ describe('an address that delegates to the code (EIP-7702)', () => {
     const phone = passkeySigner(createPasskey(), 1);
     await delegate(address, implementation as Hex.Hex);
     await rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
-    await rpc('anvil_impersonateAccount', [address]);
-    const data = ownData('addKey', phone.x, phone.y, LABEL);
-    await rpc('eth_sendTransaction', [{ from: address, to: address, data, gas: '0x7a120' }]);
+    await callAs(rpc, address, address, ownData('addKey', phone.x, phone.y, LABEL));
     expect(await read(rpc, delegating, 'isKey', phone.x, phone.y)).toBe(true);
     const { payee, operation } = await signedPayment(delegating, phone);
     await rpc('anvil_setCode', [address, '0x']);
