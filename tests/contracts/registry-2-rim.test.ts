@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { type Address, Hash, Hex } from 'ox';
-import { type Account, devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { type Account, devAccount, waitForReceipt } from '../../scripts/dev-stack/wallet.ts';
 import {
   accountOf,
   commitment,
@@ -227,7 +227,8 @@ describe('a DID that is nobody’s own, such as did:key (L3)', () => {
     const end = Hex.concat('0x22eee84c', did);
     await rpc('anvil_impersonateAccount', [holder]);
     await rpc('anvil_setBalance', [holder, '0xde0b6b3a7640000']);
-    await rpc('eth_sendTransaction', [{ from: holder, to: registry2.address, data: end }]);
+    const ended = await rpc('eth_sendTransaction', [{ from: holder, to: registry2.address, data: end }]);
+    await waitForReceipt(rpc, ended as Hex.Hex);
     const again = [holder, did, ZERO, { ...consent, salt: ZERO }] as const;
     expect(await registry2.refused(registrar, 'registerFor', ...again)).toEqual(['DidTaken', did]);
   });

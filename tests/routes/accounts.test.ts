@@ -7,7 +7,7 @@ import type { Chain } from '../../scripts/dev-stack/chain.ts';
 import type { Deployment } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { accountCallData, openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
-import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
+import { devAccount, sendTransaction, waitForReceipt } from '../../scripts/dev-stack/wallet.ts';
 import { type Liar, startLiar } from '../support/liar.ts';
 import { registerData } from '../support/onchain.ts';
 import { addKey, addressKey, callAs, createSecond, pointOf, secondAddress } from '../support/second-account.ts';
@@ -266,7 +266,7 @@ describe('GET /api/accounts/state', () => {
     await sepolia.rpc('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
     await sepolia.rpc('anvil_impersonateAccount', [account.address]);
     const call = { from: account.address, to: contracts.didRegistry, data: registerData({ did }) };
-    await sepolia.rpc('eth_sendTransaction', [call]);
+    await waitForReceipt(sepolia.rpc, (await sepolia.rpc('eth_sendTransaction', [call])) as Hex.Hex);
     expect((await state(account.address)).body).toMatchObject({ did: didHash(did), isActive: true, ...key });
   });
 
