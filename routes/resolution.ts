@@ -103,7 +103,8 @@ async function answer(
 }
 
 interface Result {
-  readonly document?: object;
+  /** Null, or absent, where there is none. */
+  readonly document?: object | null;
   readonly metadata: object;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -111,7 +112,7 @@ interface Result {
 function resultReply(
   status: number,
   didResolutionMetadata: object,
-  { document = null as unknown as object, metadata, headers }: Result,
+  { document = null, metadata, headers }: Result,
 ): Reply {
   const body = { didResolutionMetadata, didDocument: document, didDocumentMetadata: metadata };
   return json(body, { status, headers: { ...headers, ...VARY, 'content-type': RESULT } });
