@@ -71,7 +71,7 @@ export async function simulate({ seed, steps, say = () => {} }: SimulationOption
         Object.assign(ordeal, CALM);
         await history.compare();
       }
-      if (steps !== undefined) return;
+      if (counts.steps === steps) return;
       // However short the history: each fault has struck.
       Object.assign(ordeal, BUSY);
       counts.faults += await strike(rest());
