@@ -129,7 +129,7 @@ export const METRICS = {
 
   vault_upstream_requests_total: counter('Requests to upstreams by outcome.', 'upstream', 'outcome'),
   vault_upstream_duration_seconds: histogram('Duration of requests to upstreams.', 'upstream'),
-  vault_node_contradictions_total: closed('Answers of the node that cannot be so.', {
+  vault_node_contradictions_total: closed('Impossible answers of the node about known contracts.', {
     about: ['decimals', 'factory', 'prediction'],
   }),
   vault_nodes_disagree_total: closed('Judgements put off because the two nodes of the chain disagree.', {

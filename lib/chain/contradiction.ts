@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 
-/** A node's answer that cannot be so: it lies, is broken, or is a node of another chain than the settings say. */
+/** A node's impossible answer: it lies, is broken, or is a node of another chain than the settings say. */
 export function reportContradiction(
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
   about: 'decimals' | 'factory' | 'prediction',

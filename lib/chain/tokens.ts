@@ -85,7 +85,7 @@ export async function readToken(chain: Chain & Witnessed, name: string): Promise
     throw new VaultError('rpc_error', {
       cause: new Error(`USDC_ADDRESS answers ${decimals} decimals`),
       reason: 'decimals_differ',
-      hint: 'The chain’s node says of USDC what cannot be so: nothing is paid while it does.',
+      hint: 'The chain’s node gives an impossible answer about USDC: nothing is paid while it does.',
     });
   }
   return { chainId, symbol: 'USDC', decimals, contract: name, isListed: true };

@@ -39,7 +39,7 @@ export async function checkAccounts(
     ];
   const prediction = await readPrediction(chain, factory, PROBE).catch(() => undefined);
   if (found === null || prediction !== computeAddress(own, PROBE))
-    return [fail('accounts', `RPC_URL says what cannot be so of ${SETTINGS[kind]}, ${factory}`, ANOTHER_NODE)];
+    return [fail('accounts', `RPC_URL gives an impossible answer about ${SETTINGS[kind]}, ${factory}`, ANOTHER_NODE)];
   return [await checkEntryPoint(chain, own)];
 }
 

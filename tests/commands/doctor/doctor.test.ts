@@ -411,7 +411,7 @@ describe('the chain', () => {
       'ok the first kind is offered, for the EntryPoint 0x000',
       'ok USDC_ADDRESS has 6 decimals',
     ]);
-    const told54 = ['fail RPC_URL says what cannot be so of HYPERAUTH_FACTOR', `fail USDC_ADDRESS ${USDC} ha`];
+    const told54 = ['fail RPC_URL gives an impossible answer about HYPERAUTH_FACTOR', `fail USDC_ADDRESS ${USDC} ha`];
     const lying = (data: string) =>
       liar.lies.push(({ method, params: [call] }) => {
         const isAsked = method === 'eth_call' && String((call as { data?: string }).data).startsWith(data);
