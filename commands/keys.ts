@@ -6,7 +6,7 @@ import { createMetrics } from '../lib/base/metrics.ts';
 import { systemRandom } from '../lib/base/random.ts';
 import { ATTESTATION_KEYS_MAX } from '../lib/constants.ts';
 import { createKeys } from '../lib/identity/keys.ts';
-import { addKey, createKeyFacts, KEY_LEAD_MS, readKeys } from '../lib/openid/signing-keys.ts';
+import { addKey, createKeyFacts, KEY_LEAD_MS, readKeys } from '../lib/signing/signing-keys.ts';
 import { type Arguments, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { CONFIG, DRY_RUN, HELP, JSON_OUTPUT, option } from './cli/options.ts';

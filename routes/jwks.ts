@@ -1,6 +1,6 @@
 /** `/jwks`: the public halves of the keys that sign ID tokens. */
 import { VaultError } from '../lib/base/error.ts';
-import { publishedKeys } from '../lib/openid/signing-keys.ts';
+import { publishedKeys } from '../lib/signing/signing-keys.ts';
 import { Jwks } from './answers/openid.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';

@@ -35,6 +35,7 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   },
   streams: { about: 'the live event stream', may: ['base', 'config', 'constants', 'db', 'events'] },
   platform: { about: 'the types of the ground parts', may: ['base', 'chain', 'config', 'db', 'identity'] },
+  signing: { about: 'keys that sign for others, published before and after: ID tokens', may: GROUND },
   idempotency: { about: '`Idempotency-Key`', may: GROUND },
   limits: { about: 'request limits, the report of stored limits, limit events', may: GROUND },
   admission: { about: 'who may register: the mode, invites, refused mail domains', may: GROUND },
@@ -86,8 +87,8 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
     may: [...GROUND, 'holders', 'registration'],
   },
   openid: {
-    about: 'the OpenID Provider: authorization requests, keys, tokens and claims',
-    may: [...GROUND, 'authorization-codes', 'clients', 'registration'],
+    about: 'the OpenID Provider: authorization requests, tokens and claims',
+    may: [...GROUND, 'authorization-codes', 'clients', 'registration', 'signing'],
   },
   recovery: {
     about: 'the vault as guardian: recoveries from request to end, their mails, carried vetoes',

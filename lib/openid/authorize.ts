@@ -3,13 +3,13 @@ import { type AuthorizationRequest, issueCode } from '../authorization-codes/aut
 import { countRefusal } from '../authorization-codes/count.ts';
 import { badRequest } from '../base/error.ts';
 import type { Clients } from '../clients/client.ts';
+import type { SigningContext } from '../signing/signing-keys.ts';
 import { answerLocation } from './answer.ts';
 import { type AddressChoice, findChoice, type Picked } from './choice.ts';
 import type { DocumentContext } from './client-documents.ts';
 import { subjectOfHint } from './id-token.ts';
 import type { ValidRequest } from './judge.ts';
 import { judgeRequest } from './judge-request.ts';
-import type { SigningContext } from './signing-keys.ts';
 import { type SubjectContext, subjectOf } from './subject.ts';
 
 type Ctx = Parameters<typeof issueCode>[0] &

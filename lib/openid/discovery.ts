@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts';
+import { SIGNING_ALG } from '../signing/sealed-key.ts';
 import { AUTH_METHODS } from './authenticate.ts';
 import { CLAIM_NAMES } from './claims.ts';
 import { ASSERTION_ALGS } from './client-assertion.ts';
 import { ACR } from './id-token.ts';
 import { PROMPTS } from './judge.ts';
 import { SCOPES } from './scopes.ts';
-import { SIGNING_ALG } from './sealed-key.ts';
 
 /** The claims of every ID token. */
 const TOKEN_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash'];

@@ -3,9 +3,9 @@ import { fromBase64, toBase64url, utf8 } from '../base/bytes.ts';
 import { sha256Digest } from '../base/hmac.ts';
 import { isObject, parseJson } from '../base/json.ts';
 import type { Client } from '../clients/client.ts';
+import { isSignatureOf, SIGNING_ALG, signText } from '../signing/sealed-key.ts';
+import { findKey, type SigningContext, signingKey } from '../signing/signing-keys.ts';
 import type { Claims } from './claims.ts';
-import { isSignatureOf, SIGNING_ALG, signText } from './sealed-key.ts';
-import { findKey, type SigningContext, signingKey } from './signing-keys.ts';
 
 /** User verification is always demanded of a passkey, which no page can pass on (phishing-resistant). */
 export const ACR = 'phr';

@@ -1,7 +1,7 @@
 import type { Fetch } from '../base/http-client.ts';
 import type { Clients } from '../clients/client.ts';
+import { createKeyFacts, type KeyFacts } from '../signing/signing-keys.ts';
 import { createDocumentFacts, type DocumentFacts } from './client-documents.ts';
-import { createKeyFacts, type KeyFacts } from './signing-keys.ts';
 import type { SaltFacts } from './subject.ts';
 
 /** The provider's memory, shared over isolated requests. */

@@ -3,8 +3,8 @@ import type { AccessGrant } from '../authorization-codes/access-token.ts';
 import { toBase64url } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import { type Client, findResource, type Resource } from '../clients/client.ts';
+import type { SigningContext } from '../signing/signing-keys.ts';
 import { ACR, amrOf, signClaims } from './id-token.ts';
-import type { SigningContext } from './signing-keys.ts';
 import { type SubjectContext, subjectOf } from './subject.ts';
 
 /** How long such a token is good. Nobody asks the vault about it, so nothing ends it before. */

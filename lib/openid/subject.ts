@@ -2,7 +2,7 @@ import { fromHex, toBase64url, toHex, utf8 } from '../base/bytes.ts';
 import { hmacDigest } from '../base/hmac.ts';
 import type { Client } from '../clients/client.ts';
 import type { Platform } from '../platform.ts';
-import { insertSalt, selectSalt } from './key-store.ts';
+import { insertSalt, selectSalt } from './salt-store.ts';
 
 /** The salt of subjects, once it is read: it never changes. */
 export interface SaltFacts {

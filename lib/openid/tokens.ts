@@ -6,13 +6,13 @@ import { toBase64url } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import type { Client, Clients, Resource } from '../clients/client.ts';
 import { readIdentity } from '../registration/proven-identity.ts';
+import type { SigningContext } from '../signing/signing-keys.ts';
 import { invalidRequest } from './authenticate.ts';
 import { type Claims, claimsOf } from './claims.ts';
 import { ACR, accessTokenHash, amrOf, signClaims } from './id-token.ts';
 import type { Parameters } from './parameters.ts';
 import { RESOURCE_TOKEN_SECONDS, resourceOf, signResourceToken } from './resource-token.ts';
 import { knownScopes } from './scopes.ts';
-import type { SigningContext } from './signing-keys.ts';
 import { type SubjectContext, subjectOf } from './subject.ts';
 
 /** The answer of `/token` (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */

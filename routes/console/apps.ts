@@ -3,7 +3,7 @@ import type { Brand } from '../../lib/brand/brands.ts';
 import { type Client, isConfidential } from '../../lib/clients/client.ts';
 import { type AppActivity, QUIET, readAppActivity } from '../../lib/monitoring/app-activity.ts';
 import { methodsOf } from '../../lib/openid/authenticate.ts';
-import { describeKeys } from '../../lib/openid/signing-keys.ts';
+import { describeKeys } from '../../lib/signing/signing-keys.ts';
 import { ConsoleApps } from '../answers/console-apps.ts';
 import { requireOperator } from '../http/operator-auth.ts';
 import { json } from '../http/response.ts';

@@ -7,7 +7,7 @@ const LONG = [
   'tests/scripts/standard-input.test.ts',
   // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
   'tests/lib/bundler/sponsor-attacks.test.ts',
-  // Thirty hours of sign-ins at two vaults; routes/token and openid/signing-keys have the same rules at one.
+  // Thirty hours of sign-ins at two vaults; routes/token and signing/signing-keys have the same rules at one.
   'tests/routes/openid-vaults.test.ts',
   // Two thousand orders; lib/moves/evidence holds the same rules one step after the other.
   'tests/orders/moves.test.ts',

@@ -9,7 +9,7 @@ import { createClientSecret, secretDigest } from '../../lib/clients/secret.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { createStore } from '../../lib/db/store.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
-import { addKey, createKeyFacts, readKeys } from '../../lib/openid/signing-keys.ts';
+import { addKey, createKeyFacts, readKeys } from '../../lib/signing/signing-keys.ts';
 import type { Passkey } from './passkey.ts';
 import { nonceFor, originOf } from './touch.ts';
 import { type Reply, type TestVault, VAULT_SECRET } from './vault.ts';

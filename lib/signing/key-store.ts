@@ -65,16 +65,3 @@ export function endKeysBefore(kid: string, endsAt: number): Statement {
 export function sweepKeys(now: number): Statement {
   return { sql: `DELETE FROM signing_keys WHERE ends_at <= :now`, args: { now } };
 }
-
-/** Stores the salt of subjects if there is none. */
-export function insertSalt(salt: string): Statement {
-  return {
-    sql: `INSERT INTO subject_salt (id, salt) SELECT 1, :salt WHERE NOT EXISTS (SELECT 1 FROM subject_salt)`,
-    args: { salt },
-  };
-}
-
-/** The salt, one row or none. */
-export function selectSalt(): Statement {
-  return { sql: `SELECT salt FROM subject_salt`, args: {} };
-}
