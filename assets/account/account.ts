@@ -14,6 +14,7 @@ import { recover, wait } from './lost.ts';
 import { move } from './move.ts';
 import type { World } from './operate.ts';
 import { resume } from './perform.ts';
+import { leaves, needPasskeys } from './place.ts';
 import { guard, showUnreached } from './problem.ts';
 import { signedIn, signInto, signOut, start, writeAccounts } from './session.ts';
 import { stop, stopByMail } from './stop.ts';
@@ -49,11 +50,12 @@ async function open(isLate: () => boolean): Promise<void> {
   if (!place) {
     loading(word('loading'));
     const [config, contracts, enclave] = await Promise.all([readConfig(), readContracts(), loadEnclave()]);
+    if (isLate() || leaves(config)) return;
     writeNetwork('chain', config);
-    if (isLate()) return;
     place = { config: { ...config, factory2: contracts.factory2 }, contracts, enclave };
   }
   const [name = '', value = ''] = location.hash.slice(1).split('=');
+  if (name === 'join' || name === 'recover') needPasskeys();
   if (name === 'join') return join(place, value);
   if (resume()) return;
   if (name === 'recover') return recover(place, home);
@@ -65,6 +67,7 @@ async function open(isLate: () => boolean): Promise<void> {
   const [account] = accounts;
   const wanted = name === 'stop' && account?.address !== value;
   if (wanted) return start(place, route, word('start.to_stop'), () => stopByMail(value, route));
+  if (!account) needPasskeys();
   if (!account && name === 'keep') return start(place, route, word('start.to_keep'));
   if (!account) return start(place, home);
   if (shown() !== 'home') loading(word('loading'));

@@ -44,6 +44,7 @@ function whenOf(seconds: number): string {
 
 /** Problems other than refusals by the vault. */
 export type Problem =
+  | 'browser'
   | 'down'
   | 'fee_bound'
   | 'refused'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/browser.ts';
 import {
   accountPages,
@@ -30,6 +31,24 @@ if (chromium) {
       expect(text).toContain('First passkey');
       await here.page.waitForFunction(() => document.getElementById('money')?.textContent?.includes('12.5'));
       expect(await here.page.$eval('#money', (list) => list.textContent)).toBe('ETH1USDC12.5');
+    });
+
+    test('at another name of the machine the page goes to the one whose passkeys it can use', async () => {
+      const here = await device();
+      await here.page.goto(`${world.origin.replace('localhost', '127.0.0.1')}/account?lang=de#recover`);
+      await here.screen('mail');
+      expect(here.page.url()).toBe(`${world.origin}/account?lang=de#recover`);
+    });
+
+    test('a browser without passkeys is told so, before anything is asked', async () => {
+      const prepare = (page: Page) => page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential');
+      for (const hash of ['', 'recover', `join=${'a'.repeat(43)}`]) {
+        const here = await device({ prepare, hash });
+        expect(await here.screen('problem')).toContain('This browser cannot use passkeys here');
+      }
+      // The owner of the address stops a recovery without one.
+      const here = await device({ prepare, hash: `stop=0x${'11'.repeat(20)}` });
+      expect(await here.screen('start')).toContain('I have none here: stop it by email');
     });
 
     test('it stays signed in over a reload, until it is signed out', async () => {

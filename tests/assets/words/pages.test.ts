@@ -60,6 +60,7 @@ const SIGNS = {
 
 /** Problems other than these have their words in the scripts of /account. */
 const ACCOUNT_PROBLEMS = {
+  browser: 1,
   down: 1,
   fee_bound: 1,
   refused: 1,
