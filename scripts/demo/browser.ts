@@ -3,8 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import { chromium, startBrowser, startWindow } from '../dev-stack/browser.ts';
+import { startBrowser, startWindow } from '../dev-stack/browser.ts';
 import { createPasskeys, type Passkeys } from '../dev-stack/browser-passkeys.ts';
+import { chromium } from '../dev-stack/chromium.ts';
 import { STACK_FILE, type Stack } from '../start.ts';
 import { mailFor } from './waiting.ts';
 

@@ -2,20 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
-
-/**
- * Chromium's executable: `CHROMIUM`, else where Debian, macOS or Windows has it or Chrome; undefined where there is
- * none. Tests that need it are left out then, with a line that says so.
- */
-export const chromium = [
-  process.env['CHROMIUM'],
-  '/usr/bin/chromium',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  'C:/Program Files/Google/Chrome/Application/chrome.exe',
-].find((path) => path !== undefined && existsSync(path));
-
-if (!chromium) console.log('no Chromium on this machine: checks in a browser are left out (set CHROMIUM)');
+import { chromium } from './chromium.ts';
 
 /** Chromium without its own windows, where Debian puts it. */
 const shell = ['/usr/bin/chromium-headless-shell'].find(existsSync);

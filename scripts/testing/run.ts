@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleAssets } from '../../assets/bundle.ts';
+import { chromium, NO_CHROMIUM } from '../dev-stack/chromium.ts';
 import { startLibsql } from '../dev-stack/libsql.ts';
 import { type Counts, sumOf } from './counts.ts';
 import { groupsOf } from './groups.ts';
@@ -44,6 +45,7 @@ export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOp
     const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
     const groups = isLong || times ? files.map((file) => [file]) : groupsOf(files, jobs);
     console.log(`SEED=${seed}`);
+    if (!chromium) console.log(NO_CHROMIUM);
     const results = await runAll(groups, jobs, place, isLong);
     if (times) console.log(timesOf(results));
     const failures = failuresOf(results, seed);

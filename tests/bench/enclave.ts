@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type Finding, measure } from './enclave-cases.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 5);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { accountPages, createHere, type Device, makeHere, type } from '../support/account-page.ts';
 import { awaitSelector, openShop, type PayWorld, press } from '../support/pay.ts';
 import { skip } from '../support/pay-windows.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   const { open } = accountPages((opened) => {
     world = opened;
@@ -188,4 +188,4 @@ if (chromium) {
       expect(sent()).toBe(before);
     });
   });
-}
+});

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { HTTPRequest } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { accountPages, confirm, createHere, type Device, keyNames, type } from '../support/account-page.ts';
 import { type PayWorld, press } from '../support/pay.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   const { open } = accountPages((opened) => {
     world = opened;
@@ -151,4 +151,4 @@ if (chromium) {
     const key = body.key && { ...body.key, x: `0x${'7'.repeat(64)}` };
     await request.respond({ contentType: 'application/json', body: JSON.stringify({ ...body, key }) });
   }
-}
+});

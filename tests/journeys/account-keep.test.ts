@@ -1,12 +1,12 @@
 // An address of an account that somebody else has proven, at /account.
 import { describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
 import { press } from '../support/pay.ts';
 import { goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 import { until } from '../support/until.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: RegisterWorld;
   const { come, address } = visits((opened) => {
     world = opened;
@@ -91,4 +91,4 @@ if (chromium) {
       await until('it has moved', async () => (await holds()) === otherDid);
     });
   });
-}
+});

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, Hash, Hex } from 'ox';
 import { accountFactoryAbi } from '../../contracts/abi.ts';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, signIn } from '../support/account-page.ts';
 import { createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 import { openRegistry, type Registry } from '../support/registries.ts';
 import { callAs } from '../support/second-account.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   let registry: Registry;
   const open: Device[] = [];
@@ -116,4 +116,4 @@ if (chromium) {
       registry.encode('register', Hash.keccak256(Hex.fromString(did)), `0x${'0'.repeat(64)}`, ''),
     );
   }
-}
+});

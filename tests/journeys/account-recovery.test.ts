@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
 import {
   addHere,
@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
 const DAYS_3 = 3 * 86_400;
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   let endWork: () => Promise<void>;
   const open: Device[] = [];
@@ -237,4 +237,4 @@ if (chromium) {
     expect((await keyNames(one.page)).length).toBeGreaterThan(1);
     return one;
   }
-}
+});

@@ -1,6 +1,6 @@
 // Other ways through /account than those of account.test.ts.
 import { describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   accountPages,
   addHere,
@@ -15,7 +15,7 @@ import {
 import { awaitSelector, type PayWorld, press } from '../support/pay.ts';
 import { keepSent } from '../support/pay-windows.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   const { open: device, keysOf } = accountPages((opened) => {
     world = opened;
@@ -195,4 +195,4 @@ if (chromium) {
       expect(await here.screen('done')).toContain('Added');
     });
   });
-}
+});

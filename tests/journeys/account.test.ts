@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   accountPages,
   addHere,
@@ -14,7 +14,7 @@ import {
 import { awaitSelector, type PayWorld, press } from '../support/pay.ts';
 import { keepSent } from '../support/pay-windows.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
   const { open: device, keysOf } = accountPages((opened) => {
     world = opened;
@@ -121,4 +121,4 @@ if (chromium) {
       expect(await keysOf(account)).toHaveLength(2);
     });
   });
-}
+});

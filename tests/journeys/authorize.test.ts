@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from '../support/background.ts';
 import { clientsFile, FORM, partsOf } from '../support/openid.ts';
 import { awaitSelector, createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
 import { visitorAt } from '../support/register-page.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   const app = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -113,4 +113,4 @@ if (chromium) {
       expect(said.filter((line) => line.startsWith('redirect_uri of this link is not one'))).toHaveLength(1);
     });
   });
-}
+});

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { buildPackage } from '../../scripts/build/package.ts';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';
 import { oncePerRun } from '../support/once.ts';
@@ -12,148 +12,147 @@ import { until } from '../support/until.ts';
 const ROOT = join(import.meta.dir, '../..');
 const FUNDS = { usdc: 12_500_000n, wei: 10n ** 18n };
 
-if (chromium) {
-  describe('an app, at a vault that relays', () => {
-    let world: AppWorld;
-    beforeAll(async () => {
-      world = await startAppWorld({ REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey });
+describe.skipIf(!chromium)('an app, at a vault that relays', () => {
+  let world: AppWorld;
+  beforeAll(async () => {
+    world = await startAppWorld({ REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey });
+  });
+  afterAll(() => world.stop());
+  afterEach(() => world.closePages());
+  /** Approves what the confirm page shows at once: the client has named the payer. */
+  const approve = async (passkeys: Passkeys) => {
+    const confirm = await confirmWindow(world, passkeys);
+    await press(confirm, 'approve');
+    return confirm.url();
+  };
+  const says = (page: Page, wanted: string) =>
+    page.waitForFunction((text) => document.body.textContent?.includes(text), {}, wanted);
+
+  test('of ten lines of its own registers a person, who pays', async () => {
+    const html = await Bun.file(join(ROOT, 'examples/apps/plain.html')).text();
+    const [, script = ''] = /<script type="module">\n([\s\S]*?)<\/script>/.exec(html) ?? [];
+    expect(script.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(10);
+    world.put('/plain', html);
+    const { page, passkeys } = await world.open('/plain');
+    const did = await signUp(world, page, 'plain@example.com');
+    expect(did).toMatch(/^did:pkh:eip155:84532:0x[0-9a-fA-F]{40}$/);
+    const [credentialId = ''] = passkeys.ids();
+    // The page says so once a transaction carries it.
+    const look = () => world.t.call('GET /api/dids/lookup', { credentialId });
+    await until('it is confirmed', async () => (await look()).body.status === 'confirmed');
+    expect((await look()).body).toMatchObject({ did, proven: true });
+    await world.fund(did.slice(-42), FUNDS);
+    await page.click('#buy');
+    // The browser's own sheet.
+    expect(await approve(passkeys)).not.toContain('mode=');
+    await says(page, 'paid');
+  });
+
+  test('in React registers a person, who signs in again and pays', async () => {
+    await oncePerRun('package', () => buildPackage(join(ROOT, 'dist')));
+    const { outputs } = await Bun.build({
+      entrypoints: [join(ROOT, 'examples/apps/react.tsx')],
+      target: 'browser',
+      define: { 'process.env.NODE_ENV': '"production"' },
     });
-    afterAll(() => world.stop());
-    afterEach(() => world.closePages());
-    /** Approves what the confirm page shows at once: the client has named the payer. */
-    const approve = async (passkeys: Passkeys) => {
-      const confirm = await confirmWindow(world, passkeys);
-      await press(confirm, 'approve');
-      return confirm.url();
+    const script = (await outputs[0]?.text())?.replaceAll('</script', '<\\/script') ?? '';
+    world.put(
+      '/react',
+      `<!doctype html><title>Tea shop</title><script type="module">${script}</script><body><div id="app"></div>`,
+    );
+    const { page, passkeys } = await world.open('/react');
+    await page.type('input', 'react@example.com');
+    await page.keyboard.press('Enter');
+    await says(page, 'The code that we sent');
+    // After a reload in the middle the address is there, and the code works still.
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('input')?.value === 'react@example.com');
+    await page.focus('input');
+    await page.keyboard.press('Enter');
+    await says(page, 'The code that we sent to react@example.com');
+    await press(page, 'cancel');
+    await says(page, 'Nothing was registered');
+    await page.focus('input');
+    await page.keyboard.press('Enter');
+    await says(page, 'The code that we sent');
+    await page.type('input', '000000');
+    await page.keyboard.press('Enter');
+    await says(page, 'Incorrect code');
+    await page.type('input', world.t.codeFor('react@example.com'));
+    await page.keyboard.press('Enter');
+    await says(page, 'Confirmed');
+    const did = await page.$eval('code', (element) => element.textContent ?? '');
+    await page.reload();
+    await press(page, 'sign-in');
+    await says(page, did);
+    await world.fund(did.slice(-42), FUNDS);
+    await press(page, 'buy');
+    await approve(passkeys);
+    await says(page, 'Thank you');
+  });
+
+  test('goes on after a reload in the middle, and by popup and link gets its receipt', async () => {
+    world.putBlank();
+    const { page, passkeys } = await world.open('/blank');
+    const { client } = world;
+    await page.evaluate(
+      `${client}.then((vault) => { vault.register({ email: 'reload@example.com', askCode: () => new Promise(() => {}) }); })`,
+    );
+    await page.waitForFunction(() => localStorage.length === 1);
+    await page.reload();
+    const code = world.t.codeFor('reload@example.com');
+    const made = (await page.evaluate(
+      `${client}.then((vault) => vault.register({ email: vault.pending().identifier, askCode: () => '${code}' })).then(async ({ did, confirmed }) => ({ did, status: (await confirmed).status }))`,
+    )) as { did: string; status: string };
+    expect(made.status).toBe('confirmed');
+    expect(world.t.mailsTo('reload@example.com')).toHaveLength(1);
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    await world.fund(made.did.slice(-42), FUNDS);
+    const order = {
+      id: crypto.randomUUID(),
+      to: '0x00000000000000000000000000000000000a11ce',
+      token: 'native',
+      amount: '5',
     };
-    const says = (page: Page, wanted: string) =>
-      page.waitForFunction((text) => document.body.textContent?.includes(text), {}, wanted);
-
-    test('of ten lines of its own registers a person, who pays', async () => {
-      const html = await Bun.file(join(ROOT, 'examples/apps/plain.html')).text();
-      const [, script = ''] = /<script type="module">\n([\s\S]*?)<\/script>/.exec(html) ?? [];
-      expect(script.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(10);
-      world.put('/plain', html);
-      const { page, passkeys } = await world.open('/plain');
-      const did = await signUp(world, page, 'plain@example.com');
-      expect(did).toMatch(/^did:pkh:eip155:84532:0x[0-9a-fA-F]{40}$/);
-      const [credentialId = ''] = passkeys.ids();
-      // The page says so once a transaction carries it.
-      const look = () => world.t.call('GET /api/dids/lookup', { credentialId });
-      await until('it is confirmed', async () => (await look()).body.status === 'confirmed');
-      expect((await look()).body).toMatchObject({ did, proven: true });
-      await world.fund(did.slice(-42), FUNDS);
-      await page.click('#buy');
-      // The browser's own sheet.
-      expect(await approve(passkeys)).not.toContain('mode=');
-      await says(page, 'paid');
-    });
-
-    test('in React registers a person, who signs in again and pays', async () => {
-      await oncePerRun('package', () => buildPackage(join(ROOT, 'dist')));
-      const { outputs } = await Bun.build({
-        entrypoints: [join(ROOT, 'examples/apps/react.tsx')],
-        target: 'browser',
-        define: { 'process.env.NODE_ENV': '"production"' },
-      });
-      const script = (await outputs[0]?.text())?.replaceAll('</script', '<\\/script') ?? '';
-      world.put(
-        '/react',
-        `<!doctype html><title>Tea shop</title><script type="module">${script}</script><body><div id="app"></div>`,
-      );
-      const { page, passkeys } = await world.open('/react');
-      await page.type('input', 'react@example.com');
-      await page.keyboard.press('Enter');
-      await says(page, 'The code that we sent');
-      // After a reload in the middle the address is there, and the code works still.
-      await page.reload();
-      await page.waitForFunction(() => document.querySelector('input')?.value === 'react@example.com');
-      await page.focus('input');
-      await page.keyboard.press('Enter');
-      await says(page, 'The code that we sent to react@example.com');
-      await press(page, 'cancel');
-      await says(page, 'Nothing was registered');
-      await page.focus('input');
-      await page.keyboard.press('Enter');
-      await says(page, 'The code that we sent');
-      await page.type('input', '000000');
-      await page.keyboard.press('Enter');
-      await says(page, 'Incorrect code');
-      await page.type('input', world.t.codeFor('react@example.com'));
-      await page.keyboard.press('Enter');
-      await says(page, 'Confirmed');
-      const did = await page.$eval('code', (element) => element.textContent ?? '');
-      await page.reload();
-      await press(page, 'sign-in');
-      await says(page, did);
-      await world.fund(did.slice(-42), FUNDS);
-      await press(page, 'buy');
-      await approve(passkeys);
-      await says(page, 'Thank you');
-    });
-
-    test('goes on after a reload in the middle, and by popup and link gets its receipt', async () => {
-      world.putBlank();
-      const { page, passkeys } = await world.open('/blank');
-      const { client } = world;
-      await page.evaluate(
-        `${client}.then((vault) => { vault.register({ email: 'reload@example.com', askCode: () => new Promise(() => {}) }); })`,
-      );
-      await page.waitForFunction(() => localStorage.length === 1);
-      await page.reload();
-      const code = world.t.codeFor('reload@example.com');
-      const made = (await page.evaluate(
-        `${client}.then((vault) => vault.register({ email: vault.pending().identifier, askCode: () => '${code}' })).then(async ({ did, confirmed }) => ({ did, status: (await confirmed).status }))`,
-      )) as { did: string; status: string };
-      expect(made.status).toBe('confirmed');
-      expect(world.t.mailsTo('reload@example.com')).toHaveLength(1);
-      expect(await page.evaluate(() => localStorage.length)).toBe(0);
-      await world.fund(made.did.slice(-42), FUNDS);
-      const order = {
-        id: crypto.randomUUID(),
-        to: '0x00000000000000000000000000000000000a11ce',
-        token: 'native',
-        amount: '5',
-      };
-      // The example of docs/client.md, by a popup.
-      const text = await Bun.file(join(ROOT, 'docs/client.md')).text();
-      const [, example = ''] = /## pay and verifyPayment[\s\S]*?```js\n([\s\S]*?)```/.exec(text) ?? [];
-      const popup = example.replace("value: '1.25' } }", "value: '1.25' } }, { via: 'popup' }");
-      await page.evaluate(`${client}.then((vault) => {
+    // The example of docs/client.md, by a popup.
+    const text = await Bun.file(join(ROOT, 'docs/client.md')).text();
+    const [, example = ''] = /## pay and verifyPayment[\s\S]*?```js\n([\s\S]*?)```/.exec(text) ?? [];
+    const popup = example.replace("value: '1.25' } }", "value: '1.25' } }, { via: 'popup' }");
+    await page.evaluate(`${client}.then((vault) => {
         const order = ${JSON.stringify(order)};
         const tellYourServer = (id, receipt) => { window.told = { id, ...receipt }; };
         ${popup}
         window.ready = true;
       })`);
-      await page.waitForFunction('window.ready');
-      await page.click('#buy');
-      // A new client knows nobody: the passkey is found, by one prompt since it is registered.
-      const confirm = await confirmWindow(world, passkeys);
-      await findAccount(confirm, 1);
-      await press(confirm, 'approve');
-      const told = (await (await page.waitForFunction('window.told')).jsonValue()) as object;
-      expect(told).toMatchObject({
-        id: order.id,
-        account: made.did.slice(-42),
-        txHash: expect.any(String),
-      });
-      // The same order by a link: its receipt comes back, and nobody pays again.
-      await closeWindows(world);
-      await page.evaluate(`${client}.then((vault) => {
+    await page.waitForFunction('window.ready');
+    await page.click('#buy');
+    // A new client knows nobody: the passkey is found, by one prompt since it is registered.
+    const confirm = await confirmWindow(world, passkeys);
+    await findAccount(confirm, 1);
+    await press(confirm, 'approve');
+    const told = (await (await page.waitForFunction('window.told')).jsonValue()) as object;
+    expect(told).toMatchObject({
+      id: order.id,
+      account: made.did.slice(-42),
+      txHash: expect.any(String),
+    });
+    // The same order by a link: its receipt comes back, and nobody pays again.
+    await closeWindows(world);
+    await page.evaluate(`${client}.then((vault) => {
         vault.pay({ ...${JSON.stringify(order)}, total: { currency: 'USD', value: '1.25' } }, { via: 'link' });
       })`);
-      await page.waitForFunction(() => location.pathname === '/pay/confirm');
-      await press(page, 'return');
-      await page.waitForFunction(() => location.pathname === '/blank');
-      const back = await page.evaluate(`${client}.then((vault) => [vault.returned(), vault.returned() ?? null])`);
-      expect(back).toMatchObject([{ id: order.id, userOpHash: expect.any(String) }, null]);
-    });
+    await page.waitForFunction(() => location.pathname === '/pay/confirm');
+    await press(page, 'return');
+    await page.waitForFunction(() => location.pathname === '/blank');
+    const back = await page.evaluate(`${client}.then((vault) => [vault.returned(), vault.returned() ?? null])`);
+    expect(back).toMatchObject([{ id: order.id, userOpHash: expect.any(String) }, null]);
+  });
 
-    test('hears the vault’s popup alone, and why it was closed', async () => {
-      world.putBlank();
-      const { page, passkeys } = await world.open('/blank');
-      // The popup is ready before the client knows the vault's chain.
-      await page.evaluate(`import('${world.origin}/client.js').then(({ createClient }) => {
+  test('hears the vault’s popup alone, and why it was closed', async () => {
+    world.putBlank();
+    const { page, passkeys } = await world.open('/blank');
+    // The popup is ready before the client knows the vault's chain.
+    await page.evaluate(`import('${world.origin}/client.js').then(({ createClient }) => {
         const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
         const slow = async (...asked) => wait(1500).then(() => fetch(...asked));
         const vault = createClient({ url: '${world.origin}', fetch: slow });
@@ -168,29 +167,28 @@ if (chromium) {
         };
         window.ready = true;
       })`);
-      await page.waitForFunction('window.ready');
-      const told = async () => (await page.waitForFunction('window.told')).jsonValue();
-      await page.click('#buy');
-      const confirm = await confirmWindow(world, passkeys);
-      // The page itself, or any frame in it, can say anything.
-      await page.evaluate(`postMessage({ vault: 'pay', type: 'answer', details: { userOpHash: '0xforged' } }, '*')`);
-      await press(confirm, 'setup-cancel');
-      expect(await told()).toEqual({ error: 'cancelled' });
-      await closeWindows(world);
-      await page.bringToFront();
-      await page.click('#buy');
-      await (await confirmWindow(world, passkeys)).close();
-      expect(await told()).toEqual({ error: 'not_paid_yet' });
-    });
-
-    test('says which RP ID the browser refuses', async () => {
-      world.putBlank();
-      const { page } = await world.open('/blank');
-      await page.goto(`${world.shop.replace('localhost', '127.0.0.1')}/blank`);
-      const error = await page.evaluate(
-        `${world.client}.then((vault) => vault.signIn()).catch(({ error, hint }) => ({ error, hint }))`,
-      );
-      expect(error).toMatchObject({ error: 'rp_id_refused', hint: expect.stringContaining('RP_IDS') });
-    });
+    await page.waitForFunction('window.ready');
+    const told = async () => (await page.waitForFunction('window.told')).jsonValue();
+    await page.click('#buy');
+    const confirm = await confirmWindow(world, passkeys);
+    // The page itself, or any frame in it, can say anything.
+    await page.evaluate(`postMessage({ vault: 'pay', type: 'answer', details: { userOpHash: '0xforged' } }, '*')`);
+    await press(confirm, 'setup-cancel');
+    expect(await told()).toEqual({ error: 'cancelled' });
+    await closeWindows(world);
+    await page.bringToFront();
+    await page.click('#buy');
+    await (await confirmWindow(world, passkeys)).close();
+    expect(await told()).toEqual({ error: 'not_paid_yet' });
   });
-}
+
+  test('says which RP ID the browser refuses', async () => {
+    world.putBlank();
+    const { page } = await world.open('/blank');
+    await page.goto(`${world.shop.replace('localhost', '127.0.0.1')}/blank`);
+    const error = await page.evaluate(
+      `${world.client}.then((vault) => vault.signIn()).catch(({ error, hint }) => ({ error, hint }))`,
+    );
+    expect(error).toMatchObject({ error: 'rp_id_refused', hint: expect.stringContaining('RP_IDS') });
+  });
+});

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
 import { until } from '../support/console.ts';
 import { clientsFile } from '../support/openid.ts';
@@ -84,85 +84,80 @@ const look = (page: Page, selector: string) =>
     };
   });
 
-if (chromium) {
-  describe('a code field', () => {
-    let world: ShopWorld;
-    beforeAll(async () => {
-      world = await startShopWorld(
-        {
-          GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
-          APPS: 'tea',
-          CLIENTS: 'clients.json',
-        },
-        clientsFile({ tea: { redirect_uris: [BACK] } }),
-      );
-    });
-    afterAll(() => world.stop());
-    afterEach(() => world.leave());
-    /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
-    const come = async ({ url, reach, field }: Place, width: number, dir = 'ltr') => {
-      const { page } = await world.come({}, url(world));
-      await page.setViewport({ width, height: 700 });
-      await page.evaluate((value) => {
-        document.documentElement.dir = value;
-      }, dir);
-      await reach(page);
-      await page.waitForSelector(field, { visible: true });
-      await page.waitForFunction((selector) => document.activeElement?.matches(selector), {}, field);
-      const sent: unknown[] = [];
-      await page.setRequestInterception(true);
-      page.on('request', (request) => {
-        if (!request.url().endsWith('/api/verify/check') || request.method() !== 'POST') return void request.continue();
-        sent.push(JSON.parse(request.postData() ?? '{}').code);
-      });
-      return { page, sent };
-    };
-
-    test('each page that has one is tried here', () => {
-      const folders = ['assets', 'scripts/dev-stack'];
-      const pages = folders.flatMap((folder) =>
-        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
-      );
-      const found = pages.filter(
-        (name) => name.endsWith('.html') && readFileSync(join(ROOT, name), 'utf8').includes('one-time-code'),
-      );
-      expect(found.toSorted()).toEqual(PLACES.map(({ source }) => source).toSorted());
-    });
-
-    test.each([320, 360, 1280])(
-      'shows six digits while they are typed, and looks alike, at %d pixels',
-      async (width) => {
-        const styles: unknown[] = [];
-        for (const place of PLACES) {
-          const { page } = await come(place, width);
-          // Once as a paste or the browser's own filling in has it: at one stroke, with what stands between the digits.
-          if (width === 320) await page.keyboard.sendCharacter(' 868-877 ');
-          else await page.keyboard.type('868877');
-          const { field, fills, style } = await look(page, place.field);
-          expect([place.source, field]).toEqual([place.source, { value: '868877', hasFocus: true, scrollLeft: 0 }]);
-          expect([place.source, style.hasEdge, style.ring]).toEqual([place.source, true, 'solid']);
-          expect([place.source, fills]).toEqual([place.source, true]);
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-          styles.push(style);
-        }
-        expect(styles).toEqual(styles.map(() => styles[0]));
+describe.skipIf(!chromium)('a code field', () => {
+  let world: ShopWorld;
+  beforeAll(async () => {
+    world = await startShopWorld(
+      {
+        GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
+        APPS: 'tea',
+        CLIENTS: 'clients.json',
       },
+      clientsFile({ tea: { redirect_uris: [BACK] } }),
     );
-
-    test('the sixth digit sends it, also among blanks and dashes, and from right to left', async () => {
-      for (const place of PLACES) {
-        const { page, sent } = await come(place, 360, 'rtl');
-        await page.keyboard.type('86-88 7');
-        expect(sent).toEqual([]);
-        await page.keyboard.type('7');
-        await until(
-          async () => sent.length,
-          (count) => count > 0,
-        );
-        expect([place.source, sent]).toEqual([place.source, ['868877']]);
-        const { field } = await look(page, place.field);
-        expect(field).toEqual({ value: '868877', hasFocus: true, scrollLeft: 0 });
-      }
-    });
   });
-}
+  afterAll(() => world.stop());
+  afterEach(() => world.leave());
+  /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
+  const come = async ({ url, reach, field }: Place, width: number, dir = 'ltr') => {
+    const { page } = await world.come({}, url(world));
+    await page.setViewport({ width, height: 700 });
+    await page.evaluate((value) => {
+      document.documentElement.dir = value;
+    }, dir);
+    await reach(page);
+    await page.waitForSelector(field, { visible: true });
+    await page.waitForFunction((selector) => document.activeElement?.matches(selector), {}, field);
+    const sent: unknown[] = [];
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/api/verify/check') || request.method() !== 'POST') return void request.continue();
+      sent.push(JSON.parse(request.postData() ?? '{}').code);
+    });
+    return { page, sent };
+  };
+
+  test('each page that has one is tried here', () => {
+    const folders = ['assets', 'scripts/dev-stack'];
+    const pages = folders.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+    );
+    const found = pages.filter(
+      (name) => name.endsWith('.html') && readFileSync(join(ROOT, name), 'utf8').includes('one-time-code'),
+    );
+    expect(found.toSorted()).toEqual(PLACES.map(({ source }) => source).toSorted());
+  });
+
+  test.each([320, 360, 1280])('shows six digits while they are typed, and looks alike, at %d pixels', async (width) => {
+    const styles: unknown[] = [];
+    for (const place of PLACES) {
+      const { page } = await come(place, width);
+      // Once as a paste or the browser's own filling in has it: at one stroke, with what stands between the digits.
+      if (width === 320) await page.keyboard.sendCharacter(' 868-877 ');
+      else await page.keyboard.type('868877');
+      const { field, fills, style } = await look(page, place.field);
+      expect([place.source, field]).toEqual([place.source, { value: '868877', hasFocus: true, scrollLeft: 0 }]);
+      expect([place.source, style.hasEdge, style.ring]).toEqual([place.source, true, 'solid']);
+      expect([place.source, fills]).toEqual([place.source, true]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      styles.push(style);
+    }
+    expect(styles).toEqual(styles.map(() => styles[0]));
+  });
+
+  test('the sixth digit sends it, also among blanks and dashes, and from right to left', async () => {
+    for (const place of PLACES) {
+      const { page, sent } = await come(place, 360, 'rtl');
+      await page.keyboard.type('86-88 7');
+      expect(sent).toEqual([]);
+      await page.keyboard.type('7');
+      await until(
+        async () => sent.length,
+        (count) => count > 0,
+      );
+      expect([place.source, sent]).toEqual([place.source, ['868877']]);
+      const { field } = await look(page, place.field);
+      expect(field).toEqual({ value: '868877', hasFocus: true, scrollLeft: 0 });
+    }
+  });
+});

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { Hex } from 'ox';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import type { Shop } from '../../scripts/dev-stack/shop.ts';
 import { placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { startDocumentedShop } from '../support/documented-shop.ts';
@@ -71,142 +71,140 @@ describe('the shop of docs/payments.md', () => {
   });
 });
 
-if (chromium) {
-  describe('the shop of docs/payments.md in a browser', () => {
-    let world: PayWorld;
-    let shop: Shop;
-    /** What each order costs. */
-    const PRICE = 1_250_000n;
-    const passkeys = createPasskeys();
-    beforeAll(async () => {
-      world = await startPayWorld();
-      shop = await startDocumentedShop({ vault: world.origin, rpcUrl: world.chain.url });
-    });
-    afterAll(async () => {
-      await shop.stop();
-      await world.stop();
-    });
-    afterEach(() => closeWindows(world));
+describe.skipIf(!chromium)('the shop of docs/payments.md in a browser', () => {
+  let world: PayWorld;
+  let shop: Shop;
+  /** What each order costs. */
+  const PRICE = 1_250_000n;
+  const passkeys = createPasskeys();
+  beforeAll(async () => {
+    world = await startPayWorld();
+    shop = await startDocumentedShop({ vault: world.origin, rpcUrl: world.chain.url });
+  });
+  afterAll(async () => {
+    await shop.stop();
+    await world.stop();
+  });
+  afterEach(() => closeWindows(world));
 
-    /** The shop's page; `before` is what its browser lacks. */
-    const openTea = async ({ fragment = '', before = '' } = {}) => {
-      const tea = await world.own.browser.newPage();
-      await tea.goto(shop.url + fragment);
-      // The button works once the server has made an order.
-      await awaitSelector(tea, '#buy:enabled');
-      await tea.evaluate(before);
-      return tea;
-    };
-    const NO_REQUESTS = 'delete window.PaymentRequest';
-    /** What it says in the end. */
-    const result = (page: Page, isEnd = /^(?:Paid|Not accepted|No payment yet)/) =>
-      page
-        .waitForFunction(
-          (pattern) => {
-            const text = document.getElementById('result')?.textContent ?? '';
-            return new RegExp(pattern).test(text) ? text : '';
-          },
-          {},
-          isEnd.source,
-        )
-        .then((handle) => handle.jsonValue());
-    const fragmentOf = (outcome: object) => `#vault-pay=${Buffer.from(JSON.stringify(outcome)).toString('base64url')}`;
-    const earned = () => world.balanceOf(PAYEE, 'usdc');
+  /** The shop's page; `before` is what its browser lacks. */
+  const openTea = async ({ fragment = '', before = '' } = {}) => {
+    const tea = await world.own.browser.newPage();
+    await tea.goto(shop.url + fragment);
+    // The button works once the server has made an order.
+    await awaitSelector(tea, '#buy:enabled');
+    await tea.evaluate(before);
+    return tea;
+  };
+  const NO_REQUESTS = 'delete window.PaymentRequest';
+  /** What it says in the end. */
+  const result = (page: Page, isEnd = /^(?:Paid|Not accepted|No payment yet)/) =>
+    page
+      .waitForFunction(
+        (pattern) => {
+          const text = document.getElementById('result')?.textContent ?? '';
+          return new RegExp(pattern).test(text) ? text : '';
+        },
+        {},
+        isEnd.source,
+      )
+      .then((handle) => handle.jsonValue());
+  const fragmentOf = (outcome: object) => `#vault-pay=${Buffer.from(JSON.stringify(outcome)).toString('base64url')}`;
+  const earned = () => world.balanceOf(PAYEE, 'usdc');
 
-    test('is paid by the Payment Request API, from nothing, by somebody who never saw the vault', async () => {
-      const tea = await openTea();
-      await tea.click('#buy');
-      const first = await confirmWindow(world, passkeys);
-      await makeNew(first);
-      expect(await part(first, 'review')).toContain('Not enough USDC');
-      const account = await first.$eval('#from', (element) => element.textContent ?? '');
-      await world.fund(account, { usdc: 100_000_000n, wei: 10n ** 18n });
-      // A person presses Cancel and reads the browser's own message, which nobody can close here.
-      await tea.goto(shop.url);
-      await awaitSelector(tea, '#buy:enabled');
-      await tea.click('#buy');
-      await press(await confirmWindow(world, passkeys), 'approve');
-      expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
-      expect([await world.balanceOf(account, 'usdc'), await earned()]).toEqual([100_000_000n - PRICE, PRICE]);
-      await tea.close();
-    });
+  test('is paid by the Payment Request API, from nothing, by somebody who never saw the vault', async () => {
+    const tea = await openTea();
+    await tea.click('#buy');
+    const first = await confirmWindow(world, passkeys);
+    await makeNew(first);
+    expect(await part(first, 'review')).toContain('Not enough USDC');
+    const account = await first.$eval('#from', (element) => element.textContent ?? '');
+    await world.fund(account, { usdc: 100_000_000n, wei: 10n ** 18n });
+    // A person presses Cancel and reads the browser's own message, which nobody can close here.
+    await tea.goto(shop.url);
+    await awaitSelector(tea, '#buy:enabled');
+    await tea.click('#buy');
+    await press(await confirmWindow(world, passkeys), 'approve');
+    expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
+    expect([await world.balanceOf(account, 'usdc'), await earned()]).toEqual([100_000_000n - PRICE, PRICE]);
+    await tea.close();
+  });
 
-    test('is paid by a popup, where the browser has none, and told by one that was cancelled, or closed', async () => {
-      for (const [act, words] of [
-        [(page: Page) => press(page, 'cancel'), /^No payment yet: cancelled$/],
-        [(page: Page) => page.close(), /^No payment yet: closed$/],
-        [(page: Page) => press(page, 'approve'), /^Paid: 0x[0-9a-f]{64}$/],
-      ] as const) {
-        const before = await earned();
-        const tea = await openTea({ before: NO_REQUESTS });
-        await tea.click('#buy');
-        const page = await confirmWindow(world, passkeys);
-        expect(await part(page, 'review')).toContain('Pay 1.25 USDC');
-        await act(page);
-        expect(await result(tea)).toMatch(words);
-        expect((await earned()) - before).toBe(words.source.startsWith('^Paid') ? PRICE : 0n);
-        await tea.close();
-      }
-    });
-
-    test('is paid by a link, where popups are blocked', async () => {
+  test('is paid by a popup, where the browser has none, and told by one that was cancelled, or closed', async () => {
+    for (const [act, words] of [
+      [(page: Page) => press(page, 'cancel'), /^No payment yet: cancelled$/],
+      [(page: Page) => page.close(), /^No payment yet: closed$/],
+      [(page: Page) => press(page, 'approve'), /^Paid: 0x[0-9a-f]{64}$/],
+    ] as const) {
       const before = await earned();
-      const tea = await openTea({ before: `${NO_REQUESTS}; window.open = () => null` });
-      await tea.click('#buy');
-      const page = await confirmWindow(world, passkeys);
-      await press(page, 'approve');
-      await awaitSelector(page, '#return');
-      expect(page.url()).toStartWith(world.origin);
-      await Promise.all([tea.waitForNavigation(), page.click('#return')]);
-      expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
-      expect((await earned()) - before).toBe(PRICE);
-      await tea.close();
-    });
-
-    test('learns from its server that it was paid, when the popup was closed before', async () => {
-      const { rpc } = world.chain;
       const tea = await openTea({ before: NO_REQUESTS });
       await tea.click('#buy');
       const page = await confirmWindow(world, passkeys);
-      await part(page, 'review');
-      await rpc('evm_setAutomine', [false]);
-      await tea.evaluate(() => {
-        addEventListener('message', ({ data }) => {
-          if (data.type === 'pending') document.title = 'sent';
-        });
-      });
-      await press(page, 'approve');
-      await tea.waitForFunction(() => document.title === 'sent');
-      await page.close();
-      expect(await result(tea, /./)).toBe('Not confirmed yet');
-      await rpc('evm_setAutomine', [true]);
-      await rpc('anvil_mine', ['0x1']);
-      expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
+      expect(await part(page, 'review')).toContain('Pay 1.25 USDC');
+      await act(page);
+      expect(await result(tea)).toMatch(words);
+      expect((await earned()) - before).toBe(words.source.startsWith('^Paid') ? PRICE : 0n);
       await tea.close();
-    });
-
-    test('takes no forged fragment for a payment: its server asks the chain', async () => {
-      const { rpc } = world.chain;
-      const order = async () =>
-        (await fetch(`${shop.url}/orders`, { method: 'POST' })).json() as Promise<{ id: string; data: PayData }>;
-      const [mine, theirs] = [await order(), await order()];
-      // An invented hash; and a real payment, of the right amount to the right payee, for another order.
-      const invented = { userOpHash: `0x${'12'.repeat(32)}`, txHash: `0x${'34'.repeat(32)}`, chainId: 84532 };
-      const paid = await payOrder(
-        rpc,
-        await createPayer(rpc, 2),
-        orderOf({ ...theirs.data, id: theirs.id, origin: shop.url }),
-      );
-      for (const [id, receipt, words] of [
-        [mine.id, invented, 'Not confirmed yet'],
-        [mine.id, { ...invented, userOpHash: 'paid' }, 'Not accepted: bad_receipt'],
-        [mine.id, paid, 'Not accepted: other_order'],
-        [theirs.id, paid, `Paid: ${paid.txHash}`],
-      ] as const) {
-        const tea = await openTea({ fragment: fragmentOf({ id, ...receipt }) });
-        expect(await result(tea, words === 'Not confirmed yet' ? /./ : undefined)).toBe(words);
-        await tea.close();
-      }
-    });
+    }
   });
-}
+
+  test('is paid by a link, where popups are blocked', async () => {
+    const before = await earned();
+    const tea = await openTea({ before: `${NO_REQUESTS}; window.open = () => null` });
+    await tea.click('#buy');
+    const page = await confirmWindow(world, passkeys);
+    await press(page, 'approve');
+    await awaitSelector(page, '#return');
+    expect(page.url()).toStartWith(world.origin);
+    await Promise.all([tea.waitForNavigation(), page.click('#return')]);
+    expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
+    expect((await earned()) - before).toBe(PRICE);
+    await tea.close();
+  });
+
+  test('learns from its server that it was paid, when the popup was closed before', async () => {
+    const { rpc } = world.chain;
+    const tea = await openTea({ before: NO_REQUESTS });
+    await tea.click('#buy');
+    const page = await confirmWindow(world, passkeys);
+    await part(page, 'review');
+    await rpc('evm_setAutomine', [false]);
+    await tea.evaluate(() => {
+      addEventListener('message', ({ data }) => {
+        if (data.type === 'pending') document.title = 'sent';
+      });
+    });
+    await press(page, 'approve');
+    await tea.waitForFunction(() => document.title === 'sent');
+    await page.close();
+    expect(await result(tea, /./)).toBe('Not confirmed yet');
+    await rpc('evm_setAutomine', [true]);
+    await rpc('anvil_mine', ['0x1']);
+    expect(await result(tea)).toMatch(/^Paid: 0x[0-9a-f]{64}$/);
+    await tea.close();
+  });
+
+  test('takes no forged fragment for a payment: its server asks the chain', async () => {
+    const { rpc } = world.chain;
+    const order = async () =>
+      (await fetch(`${shop.url}/orders`, { method: 'POST' })).json() as Promise<{ id: string; data: PayData }>;
+    const [mine, theirs] = [await order(), await order()];
+    // An invented hash; and a real payment, of the right amount to the right payee, for another order.
+    const invented = { userOpHash: `0x${'12'.repeat(32)}`, txHash: `0x${'34'.repeat(32)}`, chainId: 84532 };
+    const paid = await payOrder(
+      rpc,
+      await createPayer(rpc, 2),
+      orderOf({ ...theirs.data, id: theirs.id, origin: shop.url }),
+    );
+    for (const [id, receipt, words] of [
+      [mine.id, invented, 'Not confirmed yet'],
+      [mine.id, { ...invented, userOpHash: 'paid' }, 'Not accepted: bad_receipt'],
+      [mine.id, paid, 'Not accepted: other_order'],
+      [theirs.id, paid, `Paid: ${paid.txHash}`],
+    ] as const) {
+      const tea = await openTea({ fragment: fragmentOf({ id, ...receipt }) });
+      expect(await result(tea, words === 'Not confirmed yet' ? /./ : undefined)).toBe(words);
+      await tea.close();
+    }
+  });
+});

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type Inbox, startInbox } from '../../scripts/dev-stack/inbox.ts';
 import { createMailbox, type Message } from '../../scripts/dev-stack/mailbox.ts';
 import { spoken } from '../support/accessible.ts';
@@ -20,7 +21,7 @@ const mailOf = (code: string, change: Partial<Mail> = {}): Mail => ({
   ...change,
 });
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let own: OwnBrowser;
   let mails: ReturnType<typeof createMailbox<Mail>>;
   let texts: ReturnType<typeof createMailbox<Message>>;
@@ -246,4 +247,4 @@ if (chromium) {
       });
     });
   });
-}
+});

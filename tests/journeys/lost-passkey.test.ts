@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { AbiFunction, type Hex } from 'ox';
 import { didRegistry2Abi } from '../../contracts/abi.ts';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { checkNow, confirm, createHere, type Device, keyNames, pressNamed, type } from '../support/account-page.ts';
 import {
   controllerOf,
@@ -26,7 +26,7 @@ import { type Passkeys, part, press } from '../support/pay.ts';
 const DAY = 86_400;
 const PRICE = 10n ** 15n;
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: PhoneWorld;
   const phones: Phone[] = [];
   beforeAll(async () => {
@@ -239,4 +239,4 @@ if (chromium) {
     );
     return { controller: controller.toLowerCase(), x: `0x${consent.x.toString(16).padStart(64, '0')}` };
   }
-}
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page, Target } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { awaitSelector, buy, closeWindows, confirmWindow, startShop } from '../support/pay.ts';
 import { until } from '../support/until.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -21,7 +22,7 @@ const rewrite =
     return new Response(JSON.stringify(change(JSON.parse(await answer.text()))), { headers });
   };
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let own: OwnBrowser;
   let shop: ReturnType<typeof startShop>;
   let page: Page;
@@ -206,4 +207,4 @@ if (chromium) {
       await stop();
     });
   });
-}
+});

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import {
   awaitSelector,
@@ -18,7 +19,7 @@ import { type ServedPages, servePayPages } from '../support/pay-page/serve.ts';
 
 const TO = '0x52908400098527886E0F7030069857D2E4169EE7';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let own: OwnBrowser;
   let pages: ServedPages;
   const passkeys = createPasskeys();
@@ -225,4 +226,4 @@ if (chromium) {
       await served.stop();
     });
   });
-}
+});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import {
   abort,
@@ -24,265 +24,263 @@ import { keepSent } from '../support/pay-windows.ts';
 
 // What only a browser shows of a payment. What the page says and does, whatever the chain, the bundler and the shop do,
 // is in `tests/assets/pay/`.
-if (chromium) {
-  describe('the payment handler in Chromium', () => {
-    const ETHER = 10n ** 18n;
-    let world: PayWorld;
-    let shop: Page;
-    let method: string;
-    /** The account that the first test makes, and all pay from. */
-    let account: string;
-    const passkeys = createPasskeys();
-    beforeAll(async () => {
-      world = await startPayWorld();
-      method = `${world.origin}/pay`;
-    });
-    afterAll(() => world.stop());
-    beforeEach(async () => {
-      shop = await openShop(world);
-    });
-    afterEach(async () => {
-      world.upstream.set();
-      await shop.close();
-      await closeWindows(world);
-    });
-
-    /** Somebody new to be paid. */
-    let payees = 0xa11ce000;
-    const payee = () => `0x${(payees++).toString(16).padStart(40, '0')}`;
-    const native = (more: PayData = {}): PayData & { to: string } => ({
-      to: payee(),
-      amount: '1000000000000000',
-      token: 'native',
-      chainId: 84532,
-      ...more,
-    });
-    const sent = () => world.upstream.calls.filter((call) => call.method === 'eth_sendUserOperation');
-    const received = (data: { to: string }) => world.balanceOf(data.to, 'native');
-
-    test('from a click at a shop to native coin: installed, an account made by a passkey, paid, settled', async () => {
-      const data = native({ label: 'Two teas' });
-      const { told } = await buy(shop, { method, data, total: { currency: 'ETH', value: '0.001' } });
-      const page = await confirmWindow(world, passkeys);
-      expect(await part(page, 'setup')).toContain('Pay with your passkey');
-      await makeNew(page);
-      expect(await part(page, 'review')).toContain('Not enough ETH: 0.001 needed, 0 here.');
-      expect(await page.$eval('#approve', (button) => (button as HTMLElement).hidden)).toBe(true);
-      account = await page.$eval('#from', (element) => element.textContent ?? '');
-      await world.fund(account, { wei: ETHER, usdc: 100_000_000n });
-      // The worker still knows the request after a reload.
-      await page.reload();
-      const shown = await part(page, 'review');
-      for (const text of [new URL(world.shop).host, 'Pay 0.001 ETH', 'Two teas', 'Base Sepolia (84532)', account]) {
-        expect(shown).toContain(text);
-      }
-      expect(shown).toContain('Sponsored: you pay nothing');
-      expect(shown.toLowerCase()).toContain(data.to);
-      expect(await page.$('#warnings li')).toBeNull();
-      await press(page, 'approve');
-      const { methodName, details } = await told;
-      expect(methodName).toBe(method);
-      expect(Object.keys(details ?? {})).toEqual(['userOpHash', 'txHash', 'chainId', 'account', 'token']);
-      expect(details).toMatchObject({ chainId: 84532, account, token: 'native' });
-      expect(await received(data)).toBe(10n ** 15n);
-      expect(await world.balanceOf(account, 'native')).toBe(ETHER - 10n ** 15n);
-      const receipt = await world.chain.rpc('eth_getTransactionReceipt', [details?.['txHash']]);
-      expect(receipt).toMatchObject({ status: '0x1' });
-    });
-
-    test('USDC, by the well-known identifier, which is answered as it was asked', async () => {
-      const data = { ...native(), amount: '1250000', token: USDC };
-      const wellKnown = `${world.origin}/.well-known/payment-method-manifest`;
-      const { told } = await buy(shop, { method: wellKnown, data, total: { currency: 'USD', value: '1.25' } });
-      const page = await confirmWindow(world, passkeys);
-      expect(await part(page, 'review')).toContain('Pay 1.25 USDC');
-      await press(page, 'approve');
-      expect(await told).toMatchObject({ methodName: wellKnown, details: { account, token: USDC } });
-      expect(await world.balanceOf(data.to, 'usdc')).toBe(1_250_000n);
-      expect(await world.balanceOf(account, 'usdc')).toBe(98_750_000n);
-    });
-
-    test('two identifiers with different data: what is shown is what moves and what is answered', async () => {
-      const [one, other] = [native(), native({ amount: '9' })];
-      const methods = [method, `${world.origin}/.well-known/payment-method-manifest`];
-      const { told } = await buy(shop, { method: methods, data: [one, other] });
-      const page = await confirmWindow(world, passkeys);
-      // The browser chooses one of them, and gives the page its data alone.
-      const isFirst = (await part(page, 'review')).includes('Pay 0.001 ETH');
-      expect(await part(page, 'review')).toContain(isFirst ? 'Pay 0.001 ETH' : 'Pay 0.000000000000000009 ETH');
-      await press(page, 'approve');
-      expect((await told).methodName).toBe(methods[isFirst ? 0 : 1] ?? '');
-      expect([await received(one), await received(other)]).toEqual(isFirst ? [10n ** 15n, 0n] : [0n, 9n]);
-    });
-
-    test('without a sponsor the account pays the fee, which is shown before', async () => {
-      world.upstream.set('refusing', 'pm_sponsorUserOperation');
-      const before = await world.balanceOf(account, 'native');
-      const data = native();
-      const { told } = await buy(shop, { method, data });
-      const page = await confirmWindow(world, passkeys);
-      const shown = await part(page, 'review');
-      const most = BigInt(Math.round(Number(/At most ([\d.]+) ETH/.exec(shown)?.[1]) * 1e18));
-      await press(page, 'approve');
-      expect((await told).details).toMatchObject({ account });
-      const fee = before - 10n ** 15n - (await world.balanceOf(account, 'native'));
-      expect(fee).toBeGreaterThan(0n);
-      // What is left of it is the account's deposit for the next time.
-      expect(fee).toBeLessThanOrEqual(most);
-    });
-
-    test('cancelled by the person: the browser ends the request, nothing moves', async () => {
-      const data = native();
-      const count = sent().length;
-      await buy(shop, { method, data });
-      const page = await confirmWindow(world, passkeys);
-      await part(page, 'review');
-      await press(page, 'cancel');
-      await dismissed(page);
-      expect(await abort(shop)).toBe('InvalidStateError');
-      expect([sent().length, await received(data)]).toEqual([count, 0n]);
-    });
-
-    test("the shop's tab closed by the person: the window goes with it, nothing moves", async () => {
-      const data = native();
-      const count = sent().length;
-      const other = await openShop(world);
-      await buy(other, { method, data });
-      const page = await confirmWindow(world, passkeys);
-      await part(page, 'review');
-      await other.close();
-      await windowsGone(world);
-      expect(page.isClosed()).toBe(true);
-      expect([sent().length, await received(data)]).toEqual([count, 0n]);
-    });
-
-    test('the shop takes its request back, until the signature is on its way', async () => {
-      const [data, other] = [native(), native()];
-      const count = sent().length;
-      const { told } = await buy(shop, { method, data });
-      await part(await confirmWindow(world, passkeys), 'review');
-      expect(await abort(shop)).toBe('aborted');
-      expect((await told).error).toBe('AbortError');
-      expect([sent().length, await received(data)]).toEqual([count, 0n]);
-      await windowsGone(world);
-      const { release } = keepSent(world);
-      const later = await buy(shop, { method, data: other });
-      const page = await confirmWindow(world, passkeys);
-      await press(page, 'approve');
-      await awaitSelector(page, '#step-block[aria-current]');
-      expect(await abort(shop)).toBe('InvalidStateError');
-      await release();
-      expect((await later.told).details).toMatchObject({ account });
-      expect(await received(other)).toBe(10n ** 15n);
-    });
-
-    test('two requests at once: the browser shows one, and only that is paid', async () => {
-      const [first, second] = [native(), native()];
-      const other = await openShop(world);
-      const one = await buy(shop, { method, data: first });
-      const page = await confirmWindow(world, passkeys);
-      await part(page, 'review');
-      const two = await buy(other, { method, data: second });
-      expect((await two.told).error).toBe('AbortError');
-      await page.bringToFront();
-      await press(page, 'approve');
-      expect((await one.told).details).toMatchObject({ account });
-      expect([await received(first), await received(second)]).toEqual([10n ** 15n, 0n]);
-      await other.close();
-    });
-
-    test('a worker that the browser ended once the payment was sent: the page still says how it ends', async () => {
-      const { release, operations } = keepSent(world);
-      const data = native();
-      await buy(shop, { method, data });
-      const page = await confirmWindow(world, passkeys);
-      await press(page, 'approve');
-      await awaitSelector(page, '#step-block[aria-current]');
-      const session = await page.createCDPSession();
-      await session.send('ServiceWorker.enable');
-      await session.send('ServiceWorker.stopAllWorkers');
-      await release();
-      await page.reload();
-      expect(await part(page, 'done')).toContain('The shop can ask for it again');
-      expect([operations.length, await received(data)]).toEqual([1, 10n ** 15n]);
-    });
-
-    test('by the keyboard alone, and as a screen reader has it', async () => {
-      const data = native();
-      const { told } = await buy(shop, { method, data });
-      const page = await confirmWindow(world, passkeys);
-      await awaitSelector(page, '#approve:not([disabled])');
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
-      const tree = JSON.stringify(await page.accessibility.snapshot());
-      for (const name of ['Pay 0.001 ETH', `Pay 0.001 ETH to ${new URL(world.shop).host}`, 'Cancel']) {
-        expect(tree).toContain(name);
-      }
-      // The heading has the focus, and is read by that alone.
-      expect(await page.$eval('#status', (element) => element.textContent)).toBe('');
-      // The details come before it.
-      for (const _ of [1, 2]) await page.keyboard.press('Tab');
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe('approve');
-      await page.keyboard.press('Enter');
-      expect((await told).details).toMatchObject({ account });
-      expect(await received(data)).toBe(10n ** 15n);
-    });
-
-    test('no frame shows the page, in any mode', async () => {
-      for (const query of ['', '?mode=popup&origin=x', '?mode=redirect&request=e30']) {
-        await shop.evaluate((src) => {
-          const frame = document.createElement('iframe');
-          frame.src = src;
-          frame.allow = 'payment *; publickey-credentials-get *';
-          document.body.replaceChildren(frame);
-          return new Promise((resolve) => {
-            frame.onload = resolve;
-          });
-        }, `${world.origin}/pay/confirm${query}`);
-        const frame = shop.frames().find((one) => one !== shop.mainFrame());
-        expect(frame?.url()).toBe('chrome-error://chromewebdata/');
-      }
-    });
-
-    test('a request from a frame is shown as that, with both origins', async () => {
-      const evil = startShop();
-      world.pages.set('/framed', `<iframe allow="payment" src="${evil.url}"></iframe>`);
-      const page = await openShop(world, '/framed');
-      const frame = await page.waitForFrame((one) => one.url().startsWith(evil.url));
-      await frame.waitForSelector('#buy');
-      await buy(frame, { method, data: native() });
-      const confirm = await confirmWindow(world, passkeys);
-      const shown = await part(confirm, 'review');
-      expect(shown).toContain(`Requested by ${world.shop}, in a frame of ${evil.url}`);
-      expect(shown).toContain(`The request comes from ${evil.url}, embedded in a page of ${world.shop}.`);
-      // The button names the frame: the page around it did not ask.
-      const button = await confirm.$eval('#approve', (one) => one.textContent);
-      expect(button).toEndWith(` to ${new URL(evil.url).host}`);
-      await page.close();
-      await evil.stop();
-    });
-
-    test('a page of another origin that opens the window is not heard in the shop’s name, and hears nothing', async () => {
-      const evil = startShop();
-      const page = await world.own.browser.newPage();
-      await page.goto(evil.url);
-      await page.evaluate(
-        (url, request) => {
-          const all: unknown[] = [];
-          addEventListener('message', ({ data }) => all.push(data));
-          const popup = window.open(url, 'vault-pay', 'popup');
-          Object.assign(window, { heard: all });
-          // As often as it takes until the page listens.
-          setInterval(() => popup?.postMessage({ vault: 'pay', type: 'request', ...request }, '*'), 100);
-        },
-        `${method}/confirm?mode=popup&origin=${encodeURIComponent(world.shop)}`,
-        { id: 'forged', data: native() },
-      );
-      const popup = await confirmWindow(world, passkeys);
-      expect(await part(popup, 'problem')).toContain('There is nothing to pay here');
-      expect(await page.evaluate(() => (window as unknown as { heard: unknown[] }).heard)).toEqual([]);
-      await popup.close();
-      await page.close();
-      await evil.stop();
-    });
+describe.skipIf(!chromium)('the payment handler in Chromium', () => {
+  const ETHER = 10n ** 18n;
+  let world: PayWorld;
+  let shop: Page;
+  let method: string;
+  /** The account that the first test makes, and all pay from. */
+  let account: string;
+  const passkeys = createPasskeys();
+  beforeAll(async () => {
+    world = await startPayWorld();
+    method = `${world.origin}/pay`;
   });
-}
+  afterAll(() => world.stop());
+  beforeEach(async () => {
+    shop = await openShop(world);
+  });
+  afterEach(async () => {
+    world.upstream.set();
+    await shop.close();
+    await closeWindows(world);
+  });
+
+  /** Somebody new to be paid. */
+  let payees = 0xa11ce000;
+  const payee = () => `0x${(payees++).toString(16).padStart(40, '0')}`;
+  const native = (more: PayData = {}): PayData & { to: string } => ({
+    to: payee(),
+    amount: '1000000000000000',
+    token: 'native',
+    chainId: 84532,
+    ...more,
+  });
+  const sent = () => world.upstream.calls.filter((call) => call.method === 'eth_sendUserOperation');
+  const received = (data: { to: string }) => world.balanceOf(data.to, 'native');
+
+  test('from a click at a shop to native coin: installed, an account made by a passkey, paid, settled', async () => {
+    const data = native({ label: 'Two teas' });
+    const { told } = await buy(shop, { method, data, total: { currency: 'ETH', value: '0.001' } });
+    const page = await confirmWindow(world, passkeys);
+    expect(await part(page, 'setup')).toContain('Pay with your passkey');
+    await makeNew(page);
+    expect(await part(page, 'review')).toContain('Not enough ETH: 0.001 needed, 0 here.');
+    expect(await page.$eval('#approve', (button) => (button as HTMLElement).hidden)).toBe(true);
+    account = await page.$eval('#from', (element) => element.textContent ?? '');
+    await world.fund(account, { wei: ETHER, usdc: 100_000_000n });
+    // The worker still knows the request after a reload.
+    await page.reload();
+    const shown = await part(page, 'review');
+    for (const text of [new URL(world.shop).host, 'Pay 0.001 ETH', 'Two teas', 'Base Sepolia (84532)', account]) {
+      expect(shown).toContain(text);
+    }
+    expect(shown).toContain('Sponsored: you pay nothing');
+    expect(shown.toLowerCase()).toContain(data.to);
+    expect(await page.$('#warnings li')).toBeNull();
+    await press(page, 'approve');
+    const { methodName, details } = await told;
+    expect(methodName).toBe(method);
+    expect(Object.keys(details ?? {})).toEqual(['userOpHash', 'txHash', 'chainId', 'account', 'token']);
+    expect(details).toMatchObject({ chainId: 84532, account, token: 'native' });
+    expect(await received(data)).toBe(10n ** 15n);
+    expect(await world.balanceOf(account, 'native')).toBe(ETHER - 10n ** 15n);
+    const receipt = await world.chain.rpc('eth_getTransactionReceipt', [details?.['txHash']]);
+    expect(receipt).toMatchObject({ status: '0x1' });
+  });
+
+  test('USDC, by the well-known identifier, which is answered as it was asked', async () => {
+    const data = { ...native(), amount: '1250000', token: USDC };
+    const wellKnown = `${world.origin}/.well-known/payment-method-manifest`;
+    const { told } = await buy(shop, { method: wellKnown, data, total: { currency: 'USD', value: '1.25' } });
+    const page = await confirmWindow(world, passkeys);
+    expect(await part(page, 'review')).toContain('Pay 1.25 USDC');
+    await press(page, 'approve');
+    expect(await told).toMatchObject({ methodName: wellKnown, details: { account, token: USDC } });
+    expect(await world.balanceOf(data.to, 'usdc')).toBe(1_250_000n);
+    expect(await world.balanceOf(account, 'usdc')).toBe(98_750_000n);
+  });
+
+  test('two identifiers with different data: what is shown is what moves and what is answered', async () => {
+    const [one, other] = [native(), native({ amount: '9' })];
+    const methods = [method, `${world.origin}/.well-known/payment-method-manifest`];
+    const { told } = await buy(shop, { method: methods, data: [one, other] });
+    const page = await confirmWindow(world, passkeys);
+    // The browser chooses one of them, and gives the page its data alone.
+    const isFirst = (await part(page, 'review')).includes('Pay 0.001 ETH');
+    expect(await part(page, 'review')).toContain(isFirst ? 'Pay 0.001 ETH' : 'Pay 0.000000000000000009 ETH');
+    await press(page, 'approve');
+    expect((await told).methodName).toBe(methods[isFirst ? 0 : 1] ?? '');
+    expect([await received(one), await received(other)]).toEqual(isFirst ? [10n ** 15n, 0n] : [0n, 9n]);
+  });
+
+  test('without a sponsor the account pays the fee, which is shown before', async () => {
+    world.upstream.set('refusing', 'pm_sponsorUserOperation');
+    const before = await world.balanceOf(account, 'native');
+    const data = native();
+    const { told } = await buy(shop, { method, data });
+    const page = await confirmWindow(world, passkeys);
+    const shown = await part(page, 'review');
+    const most = BigInt(Math.round(Number(/At most ([\d.]+) ETH/.exec(shown)?.[1]) * 1e18));
+    await press(page, 'approve');
+    expect((await told).details).toMatchObject({ account });
+    const fee = before - 10n ** 15n - (await world.balanceOf(account, 'native'));
+    expect(fee).toBeGreaterThan(0n);
+    // What is left of it is the account's deposit for the next time.
+    expect(fee).toBeLessThanOrEqual(most);
+  });
+
+  test('cancelled by the person: the browser ends the request, nothing moves', async () => {
+    const data = native();
+    const count = sent().length;
+    await buy(shop, { method, data });
+    const page = await confirmWindow(world, passkeys);
+    await part(page, 'review');
+    await press(page, 'cancel');
+    await dismissed(page);
+    expect(await abort(shop)).toBe('InvalidStateError');
+    expect([sent().length, await received(data)]).toEqual([count, 0n]);
+  });
+
+  test("the shop's tab closed by the person: the window goes with it, nothing moves", async () => {
+    const data = native();
+    const count = sent().length;
+    const other = await openShop(world);
+    await buy(other, { method, data });
+    const page = await confirmWindow(world, passkeys);
+    await part(page, 'review');
+    await other.close();
+    await windowsGone(world);
+    expect(page.isClosed()).toBe(true);
+    expect([sent().length, await received(data)]).toEqual([count, 0n]);
+  });
+
+  test('the shop takes its request back, until the signature is on its way', async () => {
+    const [data, other] = [native(), native()];
+    const count = sent().length;
+    const { told } = await buy(shop, { method, data });
+    await part(await confirmWindow(world, passkeys), 'review');
+    expect(await abort(shop)).toBe('aborted');
+    expect((await told).error).toBe('AbortError');
+    expect([sent().length, await received(data)]).toEqual([count, 0n]);
+    await windowsGone(world);
+    const { release } = keepSent(world);
+    const later = await buy(shop, { method, data: other });
+    const page = await confirmWindow(world, passkeys);
+    await press(page, 'approve');
+    await awaitSelector(page, '#step-block[aria-current]');
+    expect(await abort(shop)).toBe('InvalidStateError');
+    await release();
+    expect((await later.told).details).toMatchObject({ account });
+    expect(await received(other)).toBe(10n ** 15n);
+  });
+
+  test('two requests at once: the browser shows one, and only that is paid', async () => {
+    const [first, second] = [native(), native()];
+    const other = await openShop(world);
+    const one = await buy(shop, { method, data: first });
+    const page = await confirmWindow(world, passkeys);
+    await part(page, 'review');
+    const two = await buy(other, { method, data: second });
+    expect((await two.told).error).toBe('AbortError');
+    await page.bringToFront();
+    await press(page, 'approve');
+    expect((await one.told).details).toMatchObject({ account });
+    expect([await received(first), await received(second)]).toEqual([10n ** 15n, 0n]);
+    await other.close();
+  });
+
+  test('a worker that the browser ended once the payment was sent: the page still says how it ends', async () => {
+    const { release, operations } = keepSent(world);
+    const data = native();
+    await buy(shop, { method, data });
+    const page = await confirmWindow(world, passkeys);
+    await press(page, 'approve');
+    await awaitSelector(page, '#step-block[aria-current]');
+    const session = await page.createCDPSession();
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    await release();
+    await page.reload();
+    expect(await part(page, 'done')).toContain('The shop can ask for it again');
+    expect([operations.length, await received(data)]).toEqual([1, 10n ** 15n]);
+  });
+
+  test('by the keyboard alone, and as a screen reader has it', async () => {
+    const data = native();
+    const { told } = await buy(shop, { method, data });
+    const page = await confirmWindow(world, passkeys);
+    await awaitSelector(page, '#approve:not([disabled])');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
+    const tree = JSON.stringify(await page.accessibility.snapshot());
+    for (const name of ['Pay 0.001 ETH', `Pay 0.001 ETH to ${new URL(world.shop).host}`, 'Cancel']) {
+      expect(tree).toContain(name);
+    }
+    // The heading has the focus, and is read by that alone.
+    expect(await page.$eval('#status', (element) => element.textContent)).toBe('');
+    // The details come before it.
+    for (const _ of [1, 2]) await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('approve');
+    await page.keyboard.press('Enter');
+    expect((await told).details).toMatchObject({ account });
+    expect(await received(data)).toBe(10n ** 15n);
+  });
+
+  test('no frame shows the page, in any mode', async () => {
+    for (const query of ['', '?mode=popup&origin=x', '?mode=redirect&request=e30']) {
+      await shop.evaluate((src) => {
+        const frame = document.createElement('iframe');
+        frame.src = src;
+        frame.allow = 'payment *; publickey-credentials-get *';
+        document.body.replaceChildren(frame);
+        return new Promise((resolve) => {
+          frame.onload = resolve;
+        });
+      }, `${world.origin}/pay/confirm${query}`);
+      const frame = shop.frames().find((one) => one !== shop.mainFrame());
+      expect(frame?.url()).toBe('chrome-error://chromewebdata/');
+    }
+  });
+
+  test('a request from a frame is shown as that, with both origins', async () => {
+    const evil = startShop();
+    world.pages.set('/framed', `<iframe allow="payment" src="${evil.url}"></iframe>`);
+    const page = await openShop(world, '/framed');
+    const frame = await page.waitForFrame((one) => one.url().startsWith(evil.url));
+    await frame.waitForSelector('#buy');
+    await buy(frame, { method, data: native() });
+    const confirm = await confirmWindow(world, passkeys);
+    const shown = await part(confirm, 'review');
+    expect(shown).toContain(`Requested by ${world.shop}, in a frame of ${evil.url}`);
+    expect(shown).toContain(`The request comes from ${evil.url}, embedded in a page of ${world.shop}.`);
+    // The button names the frame: the page around it did not ask.
+    const button = await confirm.$eval('#approve', (one) => one.textContent);
+    expect(button).toEndWith(` to ${new URL(evil.url).host}`);
+    await page.close();
+    await evil.stop();
+  });
+
+  test('a page of another origin that opens the window is not heard in the shop’s name, and hears nothing', async () => {
+    const evil = startShop();
+    const page = await world.own.browser.newPage();
+    await page.goto(evil.url);
+    await page.evaluate(
+      (url, request) => {
+        const all: unknown[] = [];
+        addEventListener('message', ({ data }) => all.push(data));
+        const popup = window.open(url, 'vault-pay', 'popup');
+        Object.assign(window, { heard: all });
+        // As often as it takes until the page listens.
+        setInterval(() => popup?.postMessage({ vault: 'pay', type: 'request', ...request }, '*'), 100);
+      },
+      `${method}/confirm?mode=popup&origin=${encodeURIComponent(world.shop)}`,
+      { id: 'forged', data: native() },
+    );
+    const popup = await confirmWindow(world, passkeys);
+    expect(await part(popup, 'problem')).toContain('There is nothing to pay here');
+    expect(await page.evaluate(() => (window as unknown as { heard: unknown[] }).heard)).toEqual([]);
+    await popup.close();
+    await page.close();
+    await evil.stop();
+  });
+});

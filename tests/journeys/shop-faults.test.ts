@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { confirmWindow, press } from '../support/pay.ts';
 import { createPayer, orderOf, payOrder } from '../support/payers.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: ShopWorld;
   beforeAll(async () => {
     world = await startShopWorld();
@@ -158,4 +158,4 @@ if (chromium) {
       await screen(page, 'start');
     });
   });
-}
+});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
 import { waitLimitMs } from '../support/limits.ts';
@@ -8,7 +8,7 @@ import { press } from '../support/pay.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 import { untilHolds } from '../support/until.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: ShopWorld;
   beforeAll(async () => {
     world = await startShopWorld();
@@ -164,4 +164,4 @@ if (chromium) {
       await look('receipt');
     });
   });
-}
+});

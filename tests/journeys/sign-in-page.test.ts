@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
 import { keepWorking } from '../support/background.ts';
@@ -13,7 +13,7 @@ import { visitorAt } from '../support/register-page.ts';
 // oidc-client-ts, as its package is, in a page without a server: discovery, /token and /userinfo are asked by the page
 // from another origin, and the popup finds its opener after the vault's page.
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   const script = readFileSync(toolPath('oidc-client-ts/dist/browser/oidc-client-ts.min.js'), 'utf8');
   let issuer = '';
   let home = '';
@@ -108,4 +108,4 @@ if (chromium) {
       expect(await toldBy(page)).toBe('error: the person cancelled');
     });
   });
-}
+});

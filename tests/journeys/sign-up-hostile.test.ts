@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { fromHex } from '../../lib/base/bytes.ts';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { awaitSelector, createPasskeys, press } from '../support/pay.ts';
 import {
   type Arrival,
@@ -14,7 +14,7 @@ import { addKey, createSecond } from '../support/second-account.ts';
 
 // Links that attack, devices of others, and passkeys that came later.
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: RegisterWorld;
   const visitors: Visitor[] = [];
   beforeAll(async () => {
@@ -247,4 +247,4 @@ if (chromium) {
       expect(await visitor.page.evaluate(isTaken)).toBe(true);
     });
   });
-}
+});

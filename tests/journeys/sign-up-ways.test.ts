@@ -1,7 +1,7 @@
 // Other ways to and through /authorize than that of register.test.ts.
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { waitLimitMs } from '../support/limits.ts';
 import { awaitSelector, press } from '../support/pay.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: RegisterWorld;
   const { come, address } = visits((opened) => {
     world = opened;
@@ -372,4 +372,4 @@ if (chromium) {
     for (const visitor of [stranger, guest]) await visitor.close();
     await invited.stop();
   });
-}
+});

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { press } from '../support/pay.ts';
 import { type Arrival, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 
-if (chromium) {
+describe.skipIf(!chromium)('in Chromium', () => {
   let world: RegisterWorld;
   const { come, address } = visits((opened) => {
     world = opened;
@@ -81,4 +81,4 @@ if (chromium) {
       expect(visitor.passkeys.ids()).toHaveLength(1);
     });
   });
-}
+});

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { chromium, type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { type Stack, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -33,150 +34,147 @@ const blocks: readonly Block[] = Array.from(
 
 // The program is built and the dev stack started: on a busy machine minutes.
 
-if (chromium) {
-  describe('the tutorial', () => {
-    const world = temporaryFolder();
-    const desk = temporaryFolder();
-    const appPort = freePort();
-    const app = `http://localhost:${appPort}`;
-    const passkeys = createPasskeys();
-    let npm: Bun.Subprocess;
-    let stack: Stack;
-    let own: OwnBrowser;
-    let page: Page;
-    let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined;
-    let did = '';
-    let at = 0;
+describe.skipIf(!chromium)('the tutorial', () => {
+  const world = temporaryFolder();
+  const desk = temporaryFolder();
+  const appPort = freePort();
+  const app = `http://localhost:${appPort}`;
+  const passkeys = createPasskeys();
+  let npm: Bun.Subprocess;
+  let stack: Stack;
+  let own: OwnBrowser;
+  let page: Page;
+  let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined;
+  let did = '';
+  let at = 0;
 
-    /** The next block, which is what the tutorial has at this place. */
-    const next = (language: string, file?: string): string => {
-      const block = blocks[at++];
-      expect(block).toMatchObject({ language, file });
-      const vault = stack?.vault.replace('127.0.0.1', 'localhost') ?? '';
-      const text = (block as Block).text
-        .replaceAll('http://localhost:3000', app)
-        .replace('listen(3000,', `listen(${appPort},`);
-      return stack ? text.replaceAll('http://localhost:8787', vault) : text;
-    };
-    const save = (language: string, file: string) =>
-      writeFileSync(join(desk.path, 'my-app', file), next(language, file));
-    const startServer = async () => {
-      const command = next('sh').trim();
-      // A shell in front would get the Ctrl+C in its place.
-      server = Bun.spawn(['sh', '-c', `exec ${command}`], {
-        cwd: join(desk.path, 'my-app'),
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      await outputUntil(server.stdout, app);
-    };
-    const says = async (wanted: string) => {
-      // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
-      const isSaid = (text: string) => document.body.innerText.includes(text);
-      await page.waitForFunction(isSaid, {}, wanted).catch(async (cause) => {
-        throw new Error(`no "${wanted}" in: ${await page.$eval('body', (body) => body.textContent)}`, { cause });
-      });
-    };
+  /** The next block, which is what the tutorial has at this place. */
+  const next = (language: string, file?: string): string => {
+    const block = blocks[at++];
+    expect(block).toMatchObject({ language, file });
+    const vault = stack?.vault.replace('127.0.0.1', 'localhost') ?? '';
+    const text = (block as Block).text
+      .replaceAll('http://localhost:3000', app)
+      .replace('listen(3000,', `listen(${appPort},`);
+    return stack ? text.replaceAll('http://localhost:8787', vault) : text;
+  };
+  const save = (language: string, file: string) => writeFileSync(join(desk.path, 'my-app', file), next(language, file));
+  const startServer = async () => {
+    const command = next('sh').trim();
+    // A shell in front would get the Ctrl+C in its place.
+    server = Bun.spawn(['sh', '-c', `exec ${command}`], {
+      cwd: join(desk.path, 'my-app'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await outputUntil(server.stdout, app);
+  };
+  const says = async (wanted: string) => {
+    // biome-ignore lint/performance/useDomNodeTextContent: only what can be seen counts.
+    const isSaid = (text: string) => document.body.innerText.includes(text);
+    await page.waitForFunction(isSaid, {}, wanted).catch(async (cause) => {
+      throw new Error(`no "${wanted}" in: ${await page.$eval('body', (body) => body.textContent)}`, { cause });
+    });
+  };
 
-    beforeAll(async () => {
-      own = await startBrowser();
-      page = await own.browser.newPage();
-      await passkeys.attach(page);
-    });
-    afterAll(async () => {
-      server?.kill('SIGINT');
-      const family = npm ? growTree([npm.pid]) : [];
-      npm?.kill('SIGTERM');
-      await npm?.exited;
-      killTree(family);
-      await own.close();
-      world.remove();
-      desk.remove();
-    });
-
-    test('1. a vault starts', async () => {
-      const command = next('sh').trim();
-      expect(command).toBe('npm start');
-      const [known = ''] = TUTORIAL_CLIENTS['my-app'].redirect_uris;
-      expect(DOCUMENT).toContain(`const redirect_uri = '${known}'`);
-      const clients = join(world.path, 'own-clients.json');
-      const uri = known.replace('http://localhost:3000', app);
-      writeFileSync(clients, JSON.stringify({ 'my-app': { redirect_uris: [uri] } }));
-      const env = {
-        PATH: process.env['PATH'] ?? '',
-        HOME: world.path,
-        WORLD_DIR: world.path,
-        npm_config_update_notifier: 'false',
-        WORLD_PORTS: 'free',
-        CLIENTS: clients,
-      };
-      // It installs nothing, as other tests run.
-      npm = Bun.spawn([...command.split(' '), '--ignore-scripts'], {
-        cwd: ROOT,
-        env,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const printed = await outputUntil(npm.stdout as ReadableStream<Uint8Array>, 'npm run demo');
-      expect(printed).toContain('In a browser:');
-      stack = await Bun.file(join(world.path, 'stack.json')).json();
-      expect(printed).toContain(stack.inbox);
-    });
-
-    test('2. a page signs a person up', async () => {
-      const made = Bun.spawnSync(['sh', '-ec', next('sh')], { cwd: desk.path });
-      expect(made.exitCode).toBe(0);
-      save('html', 'index.html');
-      save('js', 'server.mjs');
-      await startServer();
-      await page.goto(app);
-      await page.type('#email', 'you@example.com');
-      await page.keyboard.press('Enter');
-      await says('We sent you a code.');
-      await page.type('#code', '000000');
-      await page.keyboard.press('Enter');
-      await says('Incorrect code');
-      await page.$eval('#code', (field) => ((field as HTMLInputElement).value = ''));
-      const mails = (await (await fetch(`${stack.inbox}/messages?to=you@example.com`)).json()) as { text: string }[];
-      await page.type('#code', /\b\d{6}\b/.exec(mails.at(-1)?.text ?? '')?.[0] ?? 'none');
-      await page.keyboard.press('Enter');
-      await says('did:pkh:eip155:84532:0x');
-      await says('is confirmed.');
-      did =
-        /did:pkh:eip155:84532:0x[0-9a-fA-F]{40}/.exec(await page.$eval('#says', (one) => one.textContent ?? ''))?.[0] ??
-        '';
-      expect(did).not.toBe('');
-      expect(passkeys.rpIds()).toEqual(['localhost']);
-    });
-
-    test('3. a server knows who it is, from the vault', async () => {
-      server?.kill('SIGINT');
-      await server?.exited;
-      save('js', 'server.mjs');
-      await startServer();
-      await page.goto(app);
-      await page.click('a');
-      await awaitSelector(page, '#sign-in');
-      expect(await page.$eval('#sign-in', (button) => button.textContent)).toBe('Sign in with a passkey');
-      expect(DOCUMENT).toContain('press **Sign in with a passkey**');
-      await page.click('#sign-in');
-      await says('You are');
-      expect(await page.$eval('body', (body) => body.textContent)).toContain(`You are ${did}, with you@example.com.`);
-      expect(page.url()).toBe(`${app}/`);
-      // What a browser makes up, or another browser's link, says nothing.
-      const forged = await fetch(`${app}/back?code=made-up&state=made-up&iss=${encodeURIComponent(stack.vault)}`);
-      expect(forged.status).toBe(400);
-      expect(await (await fetch(app)).text()).toContain('Sign up or in');
-    });
-
-    test('4. a back end asks', async () => {
-      const { stdout } = Bun.spawnSync(['sh', '-c', next('sh')]);
-      const shown = JSON.parse(next('json')) as object;
-      const answer = JSON.parse(stdout.toString()) as object;
-      expect({ ...answer, verifiedAt: '' }).toEqual({ ...shown, verifiedAt: '' });
-    });
-
-    test('nothing of it was left out', () => {
-      expect(blocks.slice(at)).toEqual([]);
-      expect(DOCUMENT.match(/^```\w/gm)).toHaveLength(blocks.length);
-    });
+  beforeAll(async () => {
+    own = await startBrowser();
+    page = await own.browser.newPage();
+    await passkeys.attach(page);
   });
-}
+  afterAll(async () => {
+    server?.kill('SIGINT');
+    const family = npm ? growTree([npm.pid]) : [];
+    npm?.kill('SIGTERM');
+    await npm?.exited;
+    killTree(family);
+    await own.close();
+    world.remove();
+    desk.remove();
+  });
+
+  test('1. a vault starts', async () => {
+    const command = next('sh').trim();
+    expect(command).toBe('npm start');
+    const [known = ''] = TUTORIAL_CLIENTS['my-app'].redirect_uris;
+    expect(DOCUMENT).toContain(`const redirect_uri = '${known}'`);
+    const clients = join(world.path, 'own-clients.json');
+    const uri = known.replace('http://localhost:3000', app);
+    writeFileSync(clients, JSON.stringify({ 'my-app': { redirect_uris: [uri] } }));
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: world.path,
+      WORLD_DIR: world.path,
+      npm_config_update_notifier: 'false',
+      WORLD_PORTS: 'free',
+      CLIENTS: clients,
+    };
+    // It installs nothing, as other tests run.
+    npm = Bun.spawn([...command.split(' '), '--ignore-scripts'], {
+      cwd: ROOT,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const printed = await outputUntil(npm.stdout as ReadableStream<Uint8Array>, 'npm run demo');
+    expect(printed).toContain('In a browser:');
+    stack = await Bun.file(join(world.path, 'stack.json')).json();
+    expect(printed).toContain(stack.inbox);
+  });
+
+  test('2. a page signs a person up', async () => {
+    const made = Bun.spawnSync(['sh', '-ec', next('sh')], { cwd: desk.path });
+    expect(made.exitCode).toBe(0);
+    save('html', 'index.html');
+    save('js', 'server.mjs');
+    await startServer();
+    await page.goto(app);
+    await page.type('#email', 'you@example.com');
+    await page.keyboard.press('Enter');
+    await says('We sent you a code.');
+    await page.type('#code', '000000');
+    await page.keyboard.press('Enter');
+    await says('Incorrect code');
+    await page.$eval('#code', (field) => ((field as HTMLInputElement).value = ''));
+    const mails = (await (await fetch(`${stack.inbox}/messages?to=you@example.com`)).json()) as { text: string }[];
+    await page.type('#code', /\b\d{6}\b/.exec(mails.at(-1)?.text ?? '')?.[0] ?? 'none');
+    await page.keyboard.press('Enter');
+    await says('did:pkh:eip155:84532:0x');
+    await says('is confirmed.');
+    did =
+      /did:pkh:eip155:84532:0x[0-9a-fA-F]{40}/.exec(await page.$eval('#says', (one) => one.textContent ?? ''))?.[0] ??
+      '';
+    expect(did).not.toBe('');
+    expect(passkeys.rpIds()).toEqual(['localhost']);
+  });
+
+  test('3. a server knows who it is, from the vault', async () => {
+    server?.kill('SIGINT');
+    await server?.exited;
+    save('js', 'server.mjs');
+    await startServer();
+    await page.goto(app);
+    await page.click('a');
+    await awaitSelector(page, '#sign-in');
+    expect(await page.$eval('#sign-in', (button) => button.textContent)).toBe('Sign in with a passkey');
+    expect(DOCUMENT).toContain('press **Sign in with a passkey**');
+    await page.click('#sign-in');
+    await says('You are');
+    expect(await page.$eval('body', (body) => body.textContent)).toContain(`You are ${did}, with you@example.com.`);
+    expect(page.url()).toBe(`${app}/`);
+    // What a browser makes up, or another browser's link, says nothing.
+    const forged = await fetch(`${app}/back?code=made-up&state=made-up&iss=${encodeURIComponent(stack.vault)}`);
+    expect(forged.status).toBe(400);
+    expect(await (await fetch(app)).text()).toContain('Sign up or in');
+  });
+
+  test('4. a back end asks', async () => {
+    const { stdout } = Bun.spawnSync(['sh', '-c', next('sh')]);
+    const shown = JSON.parse(next('json')) as object;
+    const answer = JSON.parse(stdout.toString()) as object;
+    expect({ ...answer, verifiedAt: '' }).toEqual({ ...shown, verifiedAt: '' });
+  });
+
+  test('nothing of it was left out', () => {
+    expect(blocks.slice(at)).toEqual([]);
+    expect(DOCUMENT.match(/^```\w/gm)).toHaveLength(blocks.length);
+  });
+});

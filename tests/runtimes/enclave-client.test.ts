@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { programOf } from '../support/runtime.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -47,11 +48,9 @@ describe("the enclave's client", () => {
   });
 
   const deno = programOf('@deno/linux-x64-glibc/deno');
-  if (deno) {
-    test('in Deno, from the URL', async () => {
-      expect(await runIn(deno, 'run', '--allow-all', '--no-remote', '--quiet')).toEqual(expected);
-    });
-  }
+  test.skipIf(!deno)('in Deno, from the URL', async () => {
+    expect(await runIn(deno ?? '', 'run', '--allow-all', '--no-remote', '--quiet')).toEqual(expected);
+  });
 
   async function runIn(...command: string[]): Promise<unknown> {
     const script = await bundle(
@@ -64,57 +63,55 @@ describe("the enclave's client", () => {
   }
 });
 
-if (chromium) {
-  describe('the enclave in Chromium, on a page of another origin with a strict CSP', () => {
-    let owned: OwnBrowser;
-    let site: ReturnType<typeof Bun.serve>;
-    beforeAll(async () => {
-      owned = await startShell();
-      const url = `${vault.url}/enclave.wasm`;
-      const script = await bundle(
-        'page',
-        `globalThis.checked = runChecks('${url}', '${sha256}');
+describe.skipIf(!chromium)('the enclave in Chromium, on a page of another origin with a strict CSP', () => {
+  let owned: OwnBrowser;
+  let site: ReturnType<typeof Bun.serve>;
+  beforeAll(async () => {
+    owned = await startShell();
+    const url = `${vault.url}/enclave.wasm`;
+    const script = await bundle(
+      'page',
+      `globalThis.checked = runChecks('${url}', '${sha256}');
          globalThis.streamed = WebAssembly.instantiateStreaming(fetch('${url}', { integrity: '${integrity()}' }))
            .then(({ instance }) => instance.exports.abi_version(), String);`,
-      );
-      site = Bun.serve({ port: 0, hostname: 'localhost', fetch: (request) => page(new URL(request.url), script) });
-    });
-    afterAll(async () => {
-      await owned.close();
-      await site.stop(true);
-    });
-
-    const page = ({ pathname, searchParams }: URL, script: string) => {
-      if (pathname === '/page.js') return new Response(Bun.file(script));
-      const allows = searchParams.has('without') ? '' : " 'wasm-unsafe-eval'";
-      const policy = `default-src 'none'; script-src 'self'${allows}; connect-src ${vault.url}`;
-      const headers = { 'content-type': 'text/html', 'content-security-policy': policy };
-      return new Response('<!doctype html><title>page</title><script type="module" src="/page.js"></script>', {
-        headers,
-      });
-    };
-    const integrity = () => `sha256-${createHash('sha256').update(wasm).digest('base64')}`;
-    const open = async (query: string) => {
-      const tab = await owned.browser.newPage();
-      // `localhost` and `127.0.0.1` are two origins, and two sites.
-      await tab.goto(`http://localhost:${site.port}/${query}`);
-      await tab.waitForFunction('globalThis.streamed !== undefined');
-      return tab;
-    };
-
-    test('instantiateStreaming takes it, and its digest', async () => {
-      const tab = await open('');
-      expect(await tab.evaluate('streamed')).toBe(2);
-    });
-
-    test('the client makes a key and signs, and WebCrypto verifies the signature', async () => {
-      const tab = await open('');
-      expect(await tab.evaluate('checked')).toEqual(expected);
-    });
-
-    test("a policy without 'wasm-unsafe-eval' forbids it, as the documents say", async () => {
-      const tab = await open('?without');
-      expect(String(await tab.evaluate('streamed'))).toContain('CompileError');
-    });
+    );
+    site = Bun.serve({ port: 0, hostname: 'localhost', fetch: (request) => page(new URL(request.url), script) });
   });
-}
+  afterAll(async () => {
+    await owned.close();
+    await site.stop(true);
+  });
+
+  const page = ({ pathname, searchParams }: URL, script: string) => {
+    if (pathname === '/page.js') return new Response(Bun.file(script));
+    const allows = searchParams.has('without') ? '' : " 'wasm-unsafe-eval'";
+    const policy = `default-src 'none'; script-src 'self'${allows}; connect-src ${vault.url}`;
+    const headers = { 'content-type': 'text/html', 'content-security-policy': policy };
+    return new Response('<!doctype html><title>page</title><script type="module" src="/page.js"></script>', {
+      headers,
+    });
+  };
+  const integrity = () => `sha256-${createHash('sha256').update(wasm).digest('base64')}`;
+  const open = async (query: string) => {
+    const tab = await owned.browser.newPage();
+    // `localhost` and `127.0.0.1` are two origins, and two sites.
+    await tab.goto(`http://localhost:${site.port}/${query}`);
+    await tab.waitForFunction('globalThis.streamed !== undefined');
+    return tab;
+  };
+
+  test('instantiateStreaming takes it, and its digest', async () => {
+    const tab = await open('');
+    expect(await tab.evaluate('streamed')).toBe(2);
+  });
+
+  test('the client makes a key and signs, and WebCrypto verifies the signature', async () => {
+    const tab = await open('');
+    expect(await tab.evaluate('checked')).toEqual(expected);
+  });
+
+  test("a policy without 'wasm-unsafe-eval' forbids it, as the documents say", async () => {
+    const tab = await open('?without');
+    expect(String(await tab.evaluate('streamed'))).toContain('CompileError');
+  });
+});

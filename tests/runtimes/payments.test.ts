@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type PaymentOrder, type PaymentReceipt, verifyPayment } from '../../client/payments.ts';
-import { chromium, startShell } from '../../scripts/dev-stack/browser.ts';
+import { startShell } from '../../scripts/dev-stack/browser.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { createPayer, orderOf, payOrder, USDC } from '../support/payers.ts';
 import { startListening } from '../support/program.ts';
@@ -53,43 +54,38 @@ describe('the package says the same as the sources', () => {
   test('in Node', async () => expect(await run('node')).toEqual(expected));
 
   const deno = programOf('@deno/linux-x64-glibc/deno');
-  if (deno) {
-    test('in Deno', async () =>
-      expect(await run(deno, 'run', '--allow-all', '--no-remote', '--quiet')).toEqual(expected));
-  }
+  test.skipIf(!deno)('in Deno', async () =>
+    expect(await run(deno ?? '', 'run', '--allow-all', '--no-remote', '--quiet')).toEqual(expected),
+  );
 
   const workerd = programOf('@cloudflare/workerd-linux-64/bin/workerd');
-  if (workerd) {
-    test('in workerd', async () => {
-      const worker = 'export default { fetch: async () => Response.json(await check()) };';
-      await bundle('worker', `import { check } from './check.mjs';\n${worker}`);
-      const port = freePort();
-      const config = project.write('config.capnp', configOf(port));
-      const script = `echo "listening on http://127.0.0.1:${port}"; exec "$0" serve "$1"`;
-      const { url, stop } = await startListening(['sh', '-c', script, workerd, config], {
-        cwd: project.path,
-        env: { PATH: process.env['PATH'] ?? '' },
-      });
-      expect(await answerOf(url)).toEqual(expected);
-      await stop();
+  test.skipIf(!workerd)('in workerd', async () => {
+    const worker = 'export default { fetch: async () => Response.json(await check()) };';
+    await bundle('worker', `import { check } from './check.mjs';\n${worker}`);
+    const port = freePort();
+    const config = project.write('config.capnp', configOf(port));
+    const script = `echo "listening on http://127.0.0.1:${port}"; exec "$0" serve "$1"`;
+    const { url, stop } = await startListening(['sh', '-c', script, workerd ?? '', config], {
+      cwd: project.path,
+      env: { PATH: process.env['PATH'] ?? '' },
     });
-  }
+    expect(await answerOf(url)).toEqual(expected);
+    await stop();
+  });
 
-  if (chromium) {
-    test('in a browser', async () => {
-      const page = await bundle('page', "import { check } from './check.mjs';\nglobalThis.checked = check();");
-      const { browser, close } = await startShell();
-      const tab = await browser.newPage();
-      // A secure context.
-      const blank = new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
-      const site = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => blank.clone() });
-      await tab.goto(site.url.href);
-      await tab.addScriptTag({ content: await Bun.file(page).text() });
-      expect(await tab.evaluate('checked')).toEqual(expected as never);
-      await close();
-      await site.stop(true);
-    });
-  }
+  test.skipIf(!chromium)('in a browser', async () => {
+    const page = await bundle('page', "import { check } from './check.mjs';\nglobalThis.checked = check();");
+    const { browser, close } = await startShell();
+    const tab = await browser.newPage();
+    // A secure context.
+    const blank = new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
+    const site = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => blank.clone() });
+    await tab.goto(site.url.href);
+    await tab.addScriptTag({ content: await Bun.file(page).text() });
+    expect(await tab.evaluate('checked')).toEqual(expected as never);
+    await close();
+    await site.stop(true);
+  });
 });
 
 async function bundle(name: string, source: string): Promise<string> {
