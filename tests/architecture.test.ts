@@ -254,10 +254,20 @@ function isDocumented(lines: readonly string[], index: number): boolean {
   return above.endsWith('*/');
 }
 
+const testFiles = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
+  (file) => !file.includes('node_modules'),
+);
+
+test('where a program is missing, the tests that need it are skipped and counted: none is in an if', async () => {
+  const texts = await Promise.all(testFiles.map((file) => Bun.file(join(ROOT, file)).text()));
+  expect(testFiles.filter((_, at) => /\bif \(!?chromium\)/.test(texts[at] ?? ''))).toEqual([]);
+  const always =
+    /^(?:(?:describe|test)\b|(?:addTests|describeProxy|test[A-Z]\w+)\(|for \(.* of |\} ?else test\.skip|else test\.skip)/m;
+  expect(testFiles.filter((_, at) => !always.test(texts[at] ?? ''))).toEqual([]);
+});
+
 describe('no test waits by chance', () => {
-  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
-    (f) => !f.includes('node_modules'),
-  );
+  const files = testFiles;
 
   test('no wait of a fixed time is added: wait by until() for what is asserted', async () => {
     const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));

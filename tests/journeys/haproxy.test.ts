@@ -7,89 +7,87 @@ import { type Haproxy, haproxy, startHaproxy } from '../support/haproxy.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { addProxyTests, PROXIED, sendCode, withoutPathRules } from './proxied.ts';
 
-if (haproxy) {
-  describe('behind a real HAProxy, two vaults on one database', () => {
-    const folder = temporaryFolder();
-    const ports = [freePort(), freePort()] as const;
-    const vaults: Program[] = [];
-    const ends: (() => unknown)[] = [];
-    let proxy: Haproxy;
+describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', () => {
+  const folder = temporaryFolder();
+  const ports = [freePort(), freePort()] as const;
+  const vaults: Program[] = [];
+  const ends: (() => unknown)[] = [];
+  let proxy: Haproxy;
 
-    const start = (port: number) => {
-      const vars = { ...PROXIED, PORT: String(port), STREAM_HEARTBEAT_SECONDS: '1', DATA_DIR: folder.path };
-      return startProgram(vars, { cwd: folder.path });
-    };
-    let split: Program;
-    let ruleless: Haproxy;
-    beforeAll(async () => {
-      for (const port of ports) vaults.push(await start(port));
-      split = await startProgram({ ...PROXIED, ADMIN_PORT: '0', DATA_DIR: folder.path }, { cwd: folder.path });
-      proxy = await startHaproxy(folder.path, ports);
-      const port = Number(new URL(split.url).port);
-      ruleless = await startHaproxy(folder.path, [port, port], withoutPathRules);
-    });
-    afterEach(async () => {
-      for (const end of ends.splice(0).reverse()) await end();
-    });
-    afterAll(async () => {
-      await Promise.all([proxy.stop(), ruleless.stop()]);
-      await Promise.all([split, ...vaults].map((vault) => vault.stop()));
-      folder.remove();
-    });
-
-    test('its plain health check, HTTP/1.0 without Host, finds both up, and no vault logs an error', async () => {
-      const found = await until(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
-      expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
-      for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
-    });
-
-    addProxyTests(() => ({ proxy: proxy.port, vault: ports[0], ruleless: ruleless.port, log: proxy.log }));
-
-    test('events come at once, and heartbeats keep a stream open for longer than its timeouts', async () => {
-      const hasty = await startHaproxy(folder.path, ports, (config) =>
-        withoutPathRules(config).replace(/timeout (client|server) 60s/g, `timeout $1 ${TIMEOUT_SECONDS}s`),
-      );
-      ends.push(hasty.stop);
-      const stream = await openStream(hasty.url, { app: 'default', token: await mintToken(hasty.url) });
-      ends.push(stream.close);
-      expect(await sendCode({ port: proxy.port, from: '127.0.0.31' })).toBe(200);
-      await until(
-        async () => stream.events().map(({ type }) => type),
-        (types) => types.includes('code.sent'),
-      );
-      const isBeat = ({ comment }: { comment?: string }) => comment === 'heartbeat';
-      const enough = TIMEOUT_SECONDS + 2;
-      const beats = (await stream.until(stream.frames.length + enough)).filter(isBeat);
-      expect(beats.length).toBeGreaterThanOrEqual(enough);
-    });
-
-    test.each(['SIGKILL', 'SIGTERM'] as const)('no reader notices that one vault ends by %s', async (signal) => {
-      let reading = true;
-      ends.push(() => {
-        reading = false;
-      });
-      const found: number[] = [];
-      const read = async () => {
-        while (reading) found.push((await fetch(`${proxy.url}/api/status`)).status);
-      };
-      const readers = Promise.all(Array.from({ length: 8 }, read));
-      const more = (count: number) => {
-        const enough = found.length + count;
-        return until(
-          async () => found.length,
-          (length) => length >= enough,
-        );
-      };
-      await more(50);
-      await vaults[0]?.stop(signal);
-      await more(100);
-      vaults[0] = await start(ports[0]);
-      reading = false;
-      await readers;
-      expect(found.filter((status) => status !== 200)).toEqual([]);
-    });
+  const start = (port: number) => {
+    const vars = { ...PROXIED, PORT: String(port), STREAM_HEARTBEAT_SECONDS: '1', DATA_DIR: folder.path };
+    return startProgram(vars, { cwd: folder.path });
+  };
+  let split: Program;
+  let ruleless: Haproxy;
+  beforeAll(async () => {
+    for (const port of ports) vaults.push(await start(port));
+    split = await startProgram({ ...PROXIED, ADMIN_PORT: '0', DATA_DIR: folder.path }, { cwd: folder.path });
+    proxy = await startHaproxy(folder.path, ports);
+    const port = Number(new URL(split.url).port);
+    ruleless = await startHaproxy(folder.path, [port, port], withoutPathRules);
   });
-} else console.log('no HAProxy on this machine: its tests are left out');
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  afterAll(async () => {
+    await Promise.all([proxy.stop(), ruleless.stop()]);
+    await Promise.all([split, ...vaults].map((vault) => vault.stop()));
+    folder.remove();
+  });
+
+  test('its plain health check, HTTP/1.0 without Host, finds both up, and no vault logs an error', async () => {
+    const found = await until(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
+    expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
+    for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
+  });
+
+  addProxyTests(() => ({ proxy: proxy.port, vault: ports[0], ruleless: ruleless.port, log: proxy.log }));
+
+  test('events come at once, and heartbeats keep a stream open for longer than its timeouts', async () => {
+    const hasty = await startHaproxy(folder.path, ports, (config) =>
+      withoutPathRules(config).replace(/timeout (client|server) 60s/g, `timeout $1 ${TIMEOUT_SECONDS}s`),
+    );
+    ends.push(hasty.stop);
+    const stream = await openStream(hasty.url, { app: 'default', token: await mintToken(hasty.url) });
+    ends.push(stream.close);
+    expect(await sendCode({ port: proxy.port, from: '127.0.0.31' })).toBe(200);
+    await until(
+      async () => stream.events().map(({ type }) => type),
+      (types) => types.includes('code.sent'),
+    );
+    const isBeat = ({ comment }: { comment?: string }) => comment === 'heartbeat';
+    const enough = TIMEOUT_SECONDS + 2;
+    const beats = (await stream.until(stream.frames.length + enough)).filter(isBeat);
+    expect(beats.length).toBeGreaterThanOrEqual(enough);
+  });
+
+  test.each(['SIGKILL', 'SIGTERM'] as const)('no reader notices that one vault ends by %s', async (signal) => {
+    let reading = true;
+    ends.push(() => {
+      reading = false;
+    });
+    const found: number[] = [];
+    const read = async () => {
+      while (reading) found.push((await fetch(`${proxy.url}/api/status`)).status);
+    };
+    const readers = Promise.all(Array.from({ length: 8 }, read));
+    const more = (count: number) => {
+      const enough = found.length + count;
+      return until(
+        async () => found.length,
+        (length) => length >= enough,
+      );
+    };
+    await more(50);
+    await vaults[0]?.stop(signal);
+    await more(100);
+    vaults[0] = await start(ports[0]);
+    reading = false;
+    await readers;
+    expect(found.filter((status) => status !== 200)).toEqual([]);
+  });
+});
 
 /** Of the hasty proxy: far more than the second from one heartbeat to the next, for a busy machine. */
 const TIMEOUT_SECONDS = 10;

@@ -42,8 +42,13 @@ export function withoutPathRules(config: string): string {
 }
 
 /** The proxy's tests: in front of a vault, and without rules about paths in front of a vault with `ADMIN_PORT`. */
-export function describeProxy(name: string, start: (setup: Omit<Setup, 'program'>) => Promise<FrontProxy>): void {
-  describe(name, () => {
+export function describeProxy(
+  name: string,
+  program: string | undefined,
+  startProxy: (setup: Setup) => Promise<FrontProxy>,
+): void {
+  const start = (setup: Omit<Setup, 'program'>) => startProxy({ ...setup, program: program ?? '' });
+  describe.skipIf(!program)(name, () => {
     const folder = temporaryFolder();
     let vaults: Program[];
     let proxies: FrontProxy[];

@@ -48,32 +48,29 @@ describe('the package of the client works', () => {
   test('in Node', async () => expect(await run('node')).toMatchObject(EXPECTED));
 
   const deno = programOf('@deno/linux-x64-glibc/deno');
-  if (deno) {
-    test('in Deno', async () =>
-      expect(await run(deno, 'run', '--allow-all', '--no-remote', '--quiet')).toMatchObject(EXPECTED));
-  }
+  test.skipIf(!deno)('in Deno', async () =>
+    expect(await run(deno ?? '', 'run', '--allow-all', '--no-remote', '--quiet')).toMatchObject(EXPECTED),
+  );
 
   const workerd = programOf('@cloudflare/workerd-linux-64/bin/workerd');
-  if (workerd) {
-    test('in workerd', async () => {
-      const entry = project.write(
-        'worker.entry.mjs',
-        `import { use } from './use.mjs';
+  test.skipIf(!workerd)('in workerd', async () => {
+    const entry = project.write(
+      'worker.entry.mjs',
+      `import { use } from './use.mjs';
 export default { fetch: () => use().then((found) => Response.json(found), (error) => new Response(error.stack)) };`,
-      );
-      await Bun.build({ entrypoints: [entry], outdir: project.path, target: 'browser', naming: 'worker.js' });
-      const config = project.write('config.capnp', CONFIG);
-      const child = Bun.spawn([workerd, 'serve', '--control-fd=1', config], {
-        cwd: project.path,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      // It says so on a line: {"event":"listen","socket":"http","port":38123}.
-      const { port } = JSON.parse(await outputUntil(child.stdout, '}'));
-      expect(await (await fetch(`http://127.0.0.1:${port}`)).json()).toMatchObject(EXPECTED);
-      child.kill();
-      await child.exited;
+    );
+    await Bun.build({ entrypoints: [entry], outdir: project.path, target: 'browser', naming: 'worker.js' });
+    const config = project.write('config.capnp', CONFIG);
+    const child = Bun.spawn([workerd ?? '', 'serve', '--control-fd=1', config], {
+      cwd: project.path,
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-  }
+    // It says so on a line: {"event":"listen","socket":"http","port":38123}.
+    const { port } = JSON.parse(await outputUntil(child.stdout, '}'));
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).json()).toMatchObject(EXPECTED);
+    child.kill();
+    await child.exited;
+  });
 });
 
 const CONFIG = `using Workerd = import "/workerd/workerd.capnp";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'bun:test';
+import { afterAll, beforeAll, describe } from 'bun:test';
 import { join } from 'node:path';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import type { Program } from '../support/program.ts';
@@ -9,7 +9,7 @@ import { addTests } from './tests.ts';
 // Not the package's own script, which would be ended in place of the program it runs.
 const workerd = programOf('@cloudflare/workerd-linux-64/bin/workerd');
 
-if (workerd && libsqlProgram()) {
+describe.skipIf(!workerd || !libsqlProgram())('in workerd, on a libSQL server', () => {
   let project: Project;
   let program: Program;
   let database: LibsqlServer | undefined;
@@ -20,7 +20,7 @@ if (workerd && libsqlProgram()) {
     const config = configOf({ ...project.vars, DATABASE_URL: database?.url ?? '' });
     // It says nothing by itself once it listens.
     const script = `echo "listening on http://127.0.0.1:${project.vars['PORT']}"; exec "$0" serve "$1" --verbose`;
-    program = await runProject(project, ['sh', '-c', script, workerd, project.write('config.capnp', config)]);
+    program = await runProject(project, ['sh', '-c', script, workerd ?? '', project.write('config.capnp', config)]);
     await until('it listens', () => fetch(`${program.url}/healthz`).catch(() => undefined));
   });
   afterAll(async () => {
@@ -30,7 +30,7 @@ if (workerd && libsqlProgram()) {
   });
 
   addTests('workerd', () => program);
-} else console.log('no workerd, or no libSQL server, for this machine: its tests are left out');
+});
 
 async function bundle({ path }: Project): Promise<void> {
   await Bun.build({
