@@ -1,7 +1,7 @@
 import type { ConsoleApps } from '../../client/vault/wire.ts';
 import type { Api } from './api.ts';
 import { type Child, make } from './dom.ts';
-import { formatCount } from './format.ts';
+import { formatCount, nounOf } from './format.ts';
 import { shortened } from './lists/copy.ts';
 import { moment } from './lists/moment.ts';
 import { readInto, readTable } from './read-table.ts';
@@ -96,7 +96,7 @@ function keyRows(keys: ConsoleApps['signing_keys']): readonly (readonly Child[])
 }
 
 function numberOf(count: number, one: string): string {
-  return `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`;
+  return `${formatCount(count)} ${nounOf(count, one)}`;
 }
 
 function sumOf(refusals: Refusals): number {

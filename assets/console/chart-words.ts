@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from './format.ts';
+import { formatCount, formatDuration, nounOf } from './format.ts';
 import type { Drawn, History, HistoryPoint } from './history.ts';
 
 type Counted = 'requests' | 'sends' | 'verifications' | 'registrations' | 'errors';
@@ -61,7 +61,7 @@ function countedOf(name: Counted, history: History): Drawn {
     format: formatCount,
     say(index) {
       const value = values[index] ?? null;
-      return value === null ? 'no data' : `${formatCount(value)} ${value === 1 ? one : many}`;
+      return value === null ? 'no data' : `${formatCount(value)} ${nounOf(value, one, many)}`;
     },
   };
 }

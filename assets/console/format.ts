@@ -8,6 +8,11 @@ export function formatCount(count: number): string {
   return Math.abs(count) < 10_000 ? PLAIN.format(count) : COMPACT.format(count);
 }
 
+/** The word for so many: `1 check`, `2 checks`. */
+export function nounOf(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many;
+}
+
 /** A duration in three digits at most: `0.4 ms`, `12 ms`, `1.5 s`, `3 min`, `2 h`, `4 d`. */
 export function formatDuration(ms: number): string {
   const [unit = 'ms', size = 1] = UNITS.find(([, from]) => Math.abs(ms) >= from) ?? [];

@@ -1,7 +1,7 @@
 import { answerInto } from './answer.ts';
 import type { Api } from './api.ts';
 import { byId, make } from './dom.ts';
-import { formatCount } from './format.ts';
+import { formatCount, nounOf } from './format.ts';
 
 /** A mail and its text message, with made-up values, as the vault answers them. */
 interface Preview {
@@ -55,7 +55,7 @@ function drawn({ mail, sms, lang }: Preview): Node {
   frame.addEventListener('load', () => dress(frame, mail.html));
   frame.srcdoc = trusted(mail.html);
   const count = sms && `${sms.alphabet}, ${formatCount(sms.units)} units`;
-  const segments = sms && (sms.segments === 1 ? '1 segment' : `${formatCount(sms.segments)} segments`);
+  const segments = sms && `${formatCount(sms.segments)} ${nounOf(sms.segments, 'segment')}`;
   return make(
     'div',
     { class: 'messages' },

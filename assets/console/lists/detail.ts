@@ -1,4 +1,5 @@
 import { type Child, definitions, make } from '../dom.ts';
+import { nounOf } from '../format.ts';
 import { copyable } from './copy.ts';
 import { wholeMoment } from './moment.ts';
 import type { Registration, RegistrationDetail, Session } from './rows.ts';
@@ -100,7 +101,7 @@ function codesOf({ codes, registration }: RegistrationDetail): Child {
       make('br'),
       [
         DELIVERIES[delivery] ?? delivery,
-        attempts === 1 ? '1 check' : `${attempts} checks`,
+        `${attempts} ${nounOf(attempts, 'check')}`,
         verifiedAt === null ? 'not verified' : 'verified',
       ].join(' · '),
     ),

@@ -1,6 +1,7 @@
 import { explain } from '../answer.ts';
 import type { Api } from '../api.ts';
 import { byId, make, say } from '../dom.ts';
+import { nounOf } from '../format.ts';
 import { ROWS_FIRST, ROWS_MORE } from '../limits.ts';
 import type { Place } from '../shell.ts';
 import { type FileForm, saveList } from './export.ts';
@@ -187,7 +188,7 @@ function tellEnd<Row>(state: State<Row>): void {
   const isFiltered = Object.keys(queryOf(state)).length > 0;
   const count = isEnd ? { count: shown, exact: true } : total;
   const all = Math.max(count?.count ?? 0, shown);
-  const words = isFiltered ? 'found' : `${kind.one}${all === 1 ? '' : 's'}`;
+  const words = isFiltered ? 'found' : nounOf(all, kind.one);
   sayState(count ? `${count.exact ? '' : 'At least '}${NUMBER.format(all)} ${words}` : '');
   parts.table.element.hidden = shown === 0;
   if (shown === 0 && isEnd) {

@@ -7,6 +7,7 @@ import {
   formatMoment,
   formatTime,
   formatValue,
+  nounOf,
 } from '../../../assets/console/format.ts';
 
 test.each([
@@ -16,6 +17,14 @@ test.each([
   [4_200_000, '4.2M'],
 ])('%p counts as %p', (count, text) => {
   expect(formatCount(count)).toBe(text);
+});
+
+test('one is one, and everything else is many', () => {
+  expect([0, 1, 2].map((count) => nounOf(count, 'check'))).toEqual(['checks', 'check', 'checks']);
+  expect([1, 2].map((count) => nounOf(count, 'code was sent', 'codes were sent'))).toEqual([
+    'code was sent',
+    'codes were sent',
+  ]);
 });
 
 test.each([
