@@ -31,6 +31,7 @@ export async function loadEnclave(
   options: { sha256?: string } = {},
 ): Promise<Enclave> {
   const module = await loadModule(source, options.sha256);
-  const calls = { ...createHashes(module), ...createParsers(module), ...createMessages(module) };
+  const messages = createMessages((bytes) => module.window.hash('keccak256', bytes));
+  const calls = { ...createHashes(module), ...createParsers(module), ...messages };
   return { ...calls, ...createKeys(module), ...createSharing(module) };
 }

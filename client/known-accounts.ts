@@ -49,3 +49,36 @@ export const PROXY_CODES = {
     '5b5af43d5f5f3e6057573d5ffd5b3d5ff3',
   ],
 } as const;
+
+/** x ‖ y ‖ salt. */
+const KEY_DIGITS = 3 * 64;
+
+/** The factory whose accounts have this code, as far as it was not upgraded, and its key and salt, 192 digits. */
+export function accountOfCode(
+  code: string,
+  factories: readonly AccountFactory[],
+): { readonly factory: AccountFactory; readonly key: string } | undefined {
+  const given = code.toLowerCase();
+  const factory = factories.find((one) => {
+    const proxy = `0x${proxyOf(one)}`;
+    return given.startsWith(proxy) && given.length === proxy.length + KEY_DIGITS;
+  });
+  return factory && { factory, key: given.slice(-KEY_DIGITS) };
+}
+
+/** The code of a factory's accounts, without 0x, up to the key. */
+export function proxyOf({ kind, implementation }: AccountFactory): string {
+  const [head, tail] = PROXY_CODES[kind];
+  return `${head}${implementation.slice(2).toLowerCase()}${tail}`;
+}
+
+/** Where ERC-1967 puts an implementation. */
+export const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+/** keccak256 of `Upgraded(address)`, which is emitted when it changes. */
+export const UPGRADED_EVENT = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b';
+
+/** Whether a word of that slot leaves an account of the second kind as a factory made it. */
+export function isOwnImplementation(word: string, factories: readonly AccountFactory[]): boolean {
+  if (BigInt(word) === 0n) return true;
+  return factories.some(({ kind, implementation }) => kind === 2 && BigInt(implementation) === BigInt(word));
+}

@@ -1,5 +1,4 @@
 import { bytesOf, fixed, join, number, utf8 } from './bytes.ts';
-import type { Module } from './load.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -26,10 +25,9 @@ export interface TypedMessage {
  * The digest that a key of an account signs for a message, and its signature as ERC-1271 takes it
  * (`docs/contracts.md`).
  */
-export function createMessages({ window: { hash } }: Module) {
-  const keccak256 = (...parts: readonly Uint8Array[]): Bytes => hash('keccak256', join(parts));
+export function createMessages(hash: (bytes: Uint8Array) => Bytes) {
+  const keccak256 = (...parts: readonly Uint8Array[]): Bytes => hash(join(parts));
   const hashText = (text: string): Bytes => keccak256(utf8(text));
-  const addressWord = (address: string): Bytes => join([new Uint8Array(12), fixed(bytesOf(address), 20)]);
   /** The members of an account's domain, all but the salt. */
   const domainOf = ({ kind, address, chainId }: MessageAccount): Bytes =>
     join([hashText('Vault Account'), hashText(`${kind}`), number(BigInt(chainId), 32), addressWord(address)]);
@@ -48,6 +46,9 @@ export function createMessages({ window: { hash } }: Module) {
     },
     /** The digest that a key signs so that its account vouches for a hash (ERC-1271): of a text its `messageHash`. */
     hashDigest,
+    /** The hash of typed data, which `isValidSignature` takes. */
+    typedDataHash: ({ domainSeparator, contents }: TypedMessage): Bytes =>
+      digestOf(domainSeparator, fixed(contents, 32)),
     /** The digest that a key signs so that its account vouches for typed data. */
     typedDataDigest(account: MessageAccount, typed: TypedMessage): Bytes {
       const { domainSeparator, contents } = typed;
@@ -78,11 +79,17 @@ export function createMessages({ window: { hash } }: Module) {
   };
 }
 
-const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
+/** The members of domains here, as EIP-712 writes them. */
+export const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
 const NESTED_MEMBERS = 'string name,string version,uint256 chainId,address verifyingContract,bytes32 salt';
 /** ERC-6492: the end of a signature that carries a creation. */
 const MAGIC_6492 = bytesOf(`0x${'6492'.repeat(16)}`);
 const NONE = new Uint8Array();
+
+/** An address as a word. */
+export function addressWord(address: string): Bytes {
+  return join([new Uint8Array(12), fixed(bytesOf(address), 20)]);
+}
 
 /**
  * The name of the type, and all types in the order of EIP-712, in which those that a type refers to are sorted. Throws

@@ -1,6 +1,12 @@
 // Ether leaves no log. The proof that an operation moved it is its call, by an account whose code is known.
 import { callDataIn, callsIn } from './call-data.ts';
-import { type AccountFactory, PROXY_CODES } from './known-accounts.ts';
+import {
+  type AccountFactory,
+  accountOfCode,
+  IMPLEMENTATION_SLOT,
+  isOwnImplementation,
+  UPGRADED_EVENT,
+} from './known-accounts.ts';
 import type { SettledOperation } from './operations.ts';
 import { type AskNode, listOf, type MinedTransaction, quantity, readInput } from './payment-node.ts';
 
@@ -40,11 +46,6 @@ interface NativeQuestion {
   readonly factories: readonly AccountFactory[];
 }
 
-/** x ‖ y ‖ salt. */
-const KEY_DIGITS = 3 * 64;
-/** Where ERC-1967 puts an implementation, and keccak256 of `Upgraded(address)`, which is emitted when it changes. */
-const SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
-const UPGRADED = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b';
 /** Selector of the factories' `getAddress(uint256,uint256,uint256)`. */
 const GET_ADDRESS = '0xe81b22ea';
 
@@ -55,18 +56,13 @@ async function distrust(
   mined: MinedTransaction,
   factories: readonly AccountFactory[],
 ): Promise<Unproven | undefined> {
-  const code = String(await ask('eth_getCode', [account, 'latest'])).toLowerCase();
-  const found = factories.find(({ kind, implementation }) => {
-    const [head, tail] = PROXY_CODES[kind];
-    const proxy = `0x${head}${bare(implementation)}${tail}`;
-    return code.startsWith(proxy) && code.length === proxy.length + KEY_DIGITS;
-  });
+  const found = accountOfCode(String(await ask('eth_getCode', [account, 'latest'])), factories);
   if (!found) return 'other_account_code';
+  const { factory, kind } = found.factory;
   // Another factory's contract may have had other code before: it can destroy itself in the transaction that made it.
-  const key = code.slice(-KEY_DIGITS);
-  const predicted = String(await ask('eth_call', [{ to: found.factory, data: `${GET_ADDRESS}${key}` }, 'latest']));
+  const predicted = String(await ask('eth_call', [{ to: factory, data: `${GET_ADDRESS}${found.key}` }, 'latest']));
   if (predicted.toLowerCase() !== `0x${word(account)}`) return 'other_account_code';
-  return found.kind === 2 ? distrustUpgrades(ask, account, mined, factories) : undefined;
+  return kind === 2 ? distrustUpgrades(ask, account, mined, factories) : undefined;
 }
 
 /**
@@ -78,21 +74,21 @@ async function distrustUpgrades(
   { block, blockHash }: MinedTransaction,
   factories: readonly AccountFactory[],
 ): Promise<Unproven | undefined> {
-  const isOurs = (implementation: string) =>
-    BigInt(implementation) === 0n ||
-    factories.some((one) => one.kind === 2 && word(one.implementation) === bare(implementation));
+  const isOurs = (implementation: string) => isOwnImplementation(implementation, factories);
   // A creation logs the implementation that the account begins with.
   const areOurs = ({ topics }: { readonly topics?: unknown }) => {
     const one = Array.isArray(topics) ? String(topics[1]) : '';
     return /^0x[0-9a-fA-F]{64}$/.test(one) && isOurs(one);
   };
-  const slot = await ask('eth_getStorageAt', [account, SLOT, quantity(block - 1)]).catch(() => undefined);
+  const slot = await ask('eth_getStorageAt', [account, IMPLEMENTATION_SLOT, quantity(block - 1)]).catch(
+    () => undefined,
+  );
   if (typeof slot === 'string' && /^0x[0-9a-fA-F]{64}$/.test(slot)) {
-    const upgrades = listOf(await ask('eth_getLogs', [{ address: account, topics: [UPGRADED], blockHash }]));
+    const upgrades = listOf(await ask('eth_getLogs', [{ address: account, topics: [UPGRADED_EVENT], blockHash }]));
     return isOurs(slot) && upgrades.every(areOurs) ? undefined : 'upgraded';
   }
   // Without that state: an account that never ran anything else. Its first other implementation would be in a log.
-  const all = { address: account, topics: [UPGRADED], fromBlock: '0x0', toBlock: 'latest' };
+  const all = { address: account, topics: [UPGRADED_EVENT], fromBlock: '0x0', toBlock: 'latest' };
   const upgrades = await ask('eth_getLogs', [all])
     .then(listOf)
     .catch(() => undefined);
@@ -100,11 +96,7 @@ async function distrustUpgrades(
   return upgrades.every(areOurs) ? undefined : 'upgraded';
 }
 
-function bare(hex: string): string {
-  return hex.slice(2).toLowerCase();
-}
-
 /** An address as a word, 64 digits. */
 function word(address: string): string {
-  return bare(address).padStart(64, '0');
+  return address.slice(2).toLowerCase().padStart(64, '0');
 }

@@ -10,11 +10,11 @@ export const TERMS = {
 } as const satisfies Readonly<Record<string, Member>>;
 
 /** Throws a `TypeError` that names the first member that is missing or wrong, and its form. */
-export function demandMembers(order: unknown, members: Readonly<Record<string, Member>>): void {
+export function demandMembers(order: unknown, members: Readonly<Record<string, Member>>, of = 'order'): void {
   for (const [name, [isRight, expected]] of Object.entries(members)) {
     const value = (order as Readonly<Record<string, unknown>> | null | undefined)?.[name];
     const is = value === undefined ? 'missing' : shown(value);
-    if (!isRight(value)) throw new TypeError(`order.${name} is ${is}; expected ${expected}`);
+    if (!isRight(value)) throw new TypeError(`${of}.${name} is ${is}; expected ${expected}`);
   }
 }
 

@@ -37,6 +37,14 @@ export function askOver(url: string | URL): AskNode {
   };
 }
 
+/** The URL of a node. Its `TypeError` repeats nothing of what was given, which may hold the provider's key. */
+export function nodeUrl(node: unknown): URL {
+  const url = URL.canParse(String(node)) ? new URL(String(node)) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  const is = node === undefined ? 'missing' : 'no http or https URL';
+  throw new TypeError(`node is ${is}; expected the URL of your node's JSON-RPC, such as "https://node.example"`);
+}
+
 /** The chain that the node is on. */
 export async function readChainId(ask: AskNode): Promise<number> {
   return numberOf(await ask('eth_chainId', []));
@@ -132,7 +140,8 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> {
+/** The object that a text is; empty for any other text. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     return objectOf(JSON.parse(text)) ?? {};
   } catch {

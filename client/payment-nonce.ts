@@ -25,8 +25,8 @@ export function isOrigin(text: unknown): text is string {
   return typeof text === 'string' && URL.canParse(text) && new URL(text).origin !== 'null';
 }
 
-/** In the spelling of `location.origin`. */
-function originOf(text: string): string {
+/** An origin in the spelling of `location.origin`. Throws a `TypeError`. */
+export function originOf(text: string): string {
   if (!isOrigin(text)) throw new TypeError(`not an origin: ${text}`);
   return new URL(text).origin;
 }

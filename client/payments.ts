@@ -8,6 +8,7 @@ import {
   listOf,
   type MinedTransaction,
   NodeError,
+  nodeUrl,
   quantity,
   readChainId,
   readFinal,
@@ -98,7 +99,7 @@ export async function verifyPayment(
   if (!claim) return { status: 'unverifiable', reason: 'bad_receipt' };
   if (Number(receipt.chainId ?? order.chainId) !== order.chainId)
     return { status: 'unverifiable', reason: 'other_chain' };
-  const ask = typeof node === 'function' ? node : askOver(urlOf(node));
+  const ask = typeof node === 'function' ? node : askOver(nodeUrl(node));
   const chainId = await readChainId(ask);
   if (chainId !== order.chainId) throw new NodeError(`the node is on chain ${chainId}, not ${order.chainId}`);
   const found = await find(ask, { ...claim, nonce: wanted.nonce }, [
@@ -106,14 +107,6 @@ export async function verifyPayment(
     ...(options.entryPoints ?? []),
   ]);
   return 'status' in found ? found : judge(ask, found, wanted, options);
-}
-
-/** Repeats nothing of what it was given, which may hold the provider's key. */
-function urlOf(node: unknown): URL {
-  const url = URL.canParse(String(node)) ? new URL(String(node)) : undefined;
-  if (url && /^https?:$/.test(url.protocol)) return url;
-  const is = node === undefined ? 'missing' : 'no http or https URL';
-  throw new TypeError(`node is ${is}; expected the URL of your node's JSON-RPC, such as "https://node.example"`);
 }
 
 interface Found {

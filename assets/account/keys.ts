@@ -1,9 +1,9 @@
 // Adding, naming and removing the keys of an account.
 
+import { checksum } from '../../client/checksum.ts';
 import { dataOf } from '../../client/wallet/abi.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import { createPasskey } from '../../client/wallet/passkey.ts';
-import { checksum } from '../pay/request.ts';
 import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import { isName, labelOf, NOTHING, nameHere, short } from './format.ts';

@@ -1,6 +1,7 @@
 // From a request to a sent operation: quote, sign, store, send. `watch.ts` finds its outcome. If anything is
 // interrupted in between, the money moves once or not at all.
 
+import { checksum } from '../../client/checksum.ts';
 import { paymentNonce } from '../../client/payment-nonce.ts';
 import type { Account } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
@@ -14,7 +15,7 @@ import { type KeptAccount, keepAccount } from '../wallet/memory.ts';
 import type { Channel, Details } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import { receiptOf } from './receipt.ts';
-import { checksum, nameOf, type Payment, RequestError, termsOf } from './request.ts';
+import { nameOf, type Payment, RequestError, termsOf } from './request.ts';
 import {
   type Answer,
   addPayment,

@@ -1,11 +1,12 @@
 // The receipt of a payment: how much, to whom, for what.
 
+import { checksum } from '../../client/checksum.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import { amountText } from '../wallet/amount.ts';
 import type { Token } from '../wallet/api.ts';
 import { word } from '../words/words.ts';
-import { checksum, type Payment } from './request.ts';
+import type { Payment } from './request.ts';
 
 /** A payment's receipt, without where it went through. It is stored with the payment. */
 export interface Receipt {

@@ -1,4 +1,4 @@
-import { utf8 } from '../../client/bytes.ts';
+import { checksum } from '../../client/checksum.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { PublicKey } from '../../client/wallet/recover.ts';
@@ -163,13 +163,6 @@ function readAddress(value: unknown, fault: 'bad_to' | 'bad_token', { keccak256 
   const isMixed = digits !== lower && digits !== digits.toUpperCase();
   if (isMixed && checksum(lower, keccak256) !== value) throw new RequestError('bad_checksum');
   return `0x${lower}`;
-}
-
-/** An address (40 digits in lower case) with EIP-55's checksum. */
-export function checksum(lower: string, keccak256: Judge['keccak256']): Hex {
-  const hash = keccak256(utf8(lower));
-  const isUpper = (i: number) => (((hash[i >> 1] ?? 0) >> (i % 2 === 0 ? 4 : 0)) & 15) >= 8;
-  return `0x${Array.from(lower, (digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`;
 }
 
 /** Text, because a JSON number would lose its last digits; decimal, because hex would be ambiguous. */

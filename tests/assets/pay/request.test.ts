@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { Address, Hash } from 'ox';
+import { checksum } from '../../../client/checksum.ts';
 import {
   type Asked,
   type Asker,
-  checksum,
   nameOf,
   type Payment,
   printable,
