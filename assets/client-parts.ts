@@ -7,6 +7,7 @@ const APART: Readonly<Record<string, string>> = {
   'vault/sign-in.ts': 'client-sign-in.js',
   'vault/events.ts': 'client-events.js',
   'vault/operation.ts': 'client-operation.js',
+  'approvals.ts': 'approvals.js',
   'payments.ts': 'payments.js',
 };
 

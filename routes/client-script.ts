@@ -10,6 +10,7 @@ export const clientScriptRoutes = [
   script('/client-events.js', 'The part of the client that reads events'),
   script('/client-operation.js', 'The part of the client that sends user operations'),
   script('/payments.js', 'The check of payments'),
+  script('/approvals.js', 'The check of approvals'),
 ] as const satisfies readonly Route[];
 
 function script<P extends string>(path: P, summary: string) {

@@ -184,7 +184,7 @@ test('every file that the package promises is made by the build, and none of the
   expect(
     files.filter(
       (entry) =>
-        !/^(?:dist\/(?:index\.js|node\.js|client(?:-[\w-]+)?\.js|enclave\.js|payments\.js|assets|types)|LICENSE|README\.md)$/.test(
+        !/^(?:dist\/(?:index\.js|node\.js|client(?:-[\w-]+)?\.js|enclave\.js|payments\.js|approvals\.js|assets|types)|LICENSE|README\.md)$/.test(
           entry,
         ),
     ),

@@ -1,7 +1,8 @@
+import type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 import type { AskNode } from '../payment-node.ts';
 import type { PaymentOrder, PaymentReceipt, PaymentVerdict, VerifyOptions } from '../payments.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
-import { type CallOptions, createCall, type VaultEndpoint } from './call.ts';
+import { type Call, type CallOptions, createCall, type VaultEndpoint } from './call.ts';
 import { loadPart } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
 import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
@@ -12,6 +13,7 @@ import type { Registration } from './submit.ts';
 import { createVaultInfo } from './vault-info.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
+export type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 export type { CallOptions } from './call.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
@@ -92,6 +94,17 @@ export function createClient(options: ClientOptions) {
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
     returned,
+    ...checksOf(url, call),
+    /** The vault's events as they happen. */
+    async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
+      yield* (await loadPart(import('./events.ts'))).events(options, token, given);
+    },
+  };
+}
+
+/** What servers ask. */
+function checksOf(url: string, call: Call) {
+  return {
     /** Whether an order was paid since it was made: by your own node, else by the vault's word. */
     verifyPayment: async (
       hints: PaymentReceipt,
@@ -104,9 +117,13 @@ export function createClient(options: ClientOptions) {
       if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node, given);
       return call('GET /pay/verify', { ...order, ...receipt, ...given });
     },
-    /** The vault's events as they happen. */
-    async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
-      yield* (await loadPart(import('./events.ts'))).events(options, token, given);
-    },
+    /** Whether somebody approved what you asked: offline by their known key, else by your own node. */
+    verifyApproval: async (
+      answer: ApprovalAnswer,
+      question: Omit<ApprovalQuestion, 'vault'> & Partial<Pick<ApprovalQuestion, 'vault'>>,
+      known: ApproverKey | string | URL | AskNode,
+      given?: ApprovalOptions,
+    ): Promise<ApprovalVerdict> =>
+      (await loadPart(import('../approvals.ts'))).verifyApproval(answer, { vault: url, ...question }, known, given),
   };
 }

@@ -16,6 +16,11 @@ contract FakePayer {
 
     function execute(address, uint256, bytes calldata) external {}
 
+    /// @notice Vouches for everything (ERC-1271).
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        return this.isValidSignature.selector;
+    }
+
     /// @notice What `execute` of an account that pays would do.
     function perform(address target, uint256 value, bytes calldata data) public {
         (bool done,) = target.call{value: value}(data);

@@ -6,7 +6,7 @@ import { writeAssets } from './embed-assets.ts';
 const ROOT = join(import.meta.dir, '../..');
 
 /**
- * The vault, its client, the enclave's client and the check of payments as modules for any Fetch runtime, their
+ * The vault, its client, the enclave's client and the checks of payments and approvals as modules for any Fetch runtime, their
  * dependencies left outside, with their types; and for Node, Deno and Bun what reads the files beside them.
  */
 export async function buildPackage(folder: string): Promise<void> {
@@ -40,8 +40,14 @@ export async function buildPackage(folder: string): Promise<void> {
   await nameModules(join(folder, 'types'));
 }
 
-/** The package's exports: `vault`, `vault/client`, `vault/enclave` and `vault/payments`. */
-const MODULES = ['routes/index.ts', 'client/vault/index.ts', 'client/enclave.ts', 'client/payments.ts'];
+/** The package's exports: `vault`, `vault/client`, `vault/enclave`, `vault/payments` and `vault/approvals`. */
+const MODULES = [
+  'routes/index.ts',
+  'client/vault/index.ts',
+  'client/enclave.ts',
+  'client/payments.ts',
+  'client/approvals.ts',
+];
 /** And `vault/node`. */
 const NODE_MODULE = 'commands/package-assets.ts';
 

@@ -10,7 +10,13 @@ afterAll(() => t.stop());
 test('the client is served to pages of any origin, and what it loads on demand beside it', async () => {
   const { text } = await t.call('GET /client.js');
   const loaded = Array.from(text.matchAll(/import\("\.(\/[\w-]+\.js)"\)/g), ([, path = '']) => path);
-  expect(loaded.sort()).toEqual(['/client-events.js', '/client-operation.js', '/client-sign-in.js', '/payments.js']);
+  expect(loaded.sort()).toEqual([
+    '/approvals.js',
+    '/client-events.js',
+    '/client-operation.js',
+    '/client-sign-in.js',
+    '/payments.js',
+  ]);
   for (const path of ['/client.js', ...loaded]) {
     const reply = await t.call(`GET ${path}`, {}, { origin: 'https://app.example.com' });
     expect([path, reply.status]).toEqual([path, 200]);

@@ -15,6 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/client-sign-in.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-events.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-operation.js': { file: 'client-script.ts', reason: 'a part of the client' },
+  '/approvals.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/payments.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/1.0/identifiers/:did+': { file: 'resolution.ts', reason: 'DID Resolution, whose standard names the path' },
   '/': { file: 'landing.ts', reason: 'the landing page has no segment' },

@@ -33,6 +33,7 @@ test('the package depends on what its entries import, and on nothing else', asyn
     'client-operation.js',
     'enclave.js',
     'payments.js',
+    'approvals.js',
   ].map((name) => join(folder.path, name));
   const imported = new Set((await Promise.all(entries.map(packagesIn))).flat());
   expect(Object.keys(manifest.dependencies)).toEqual([...imported].sort());

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { Address, Hash } from 'ox';
-import { checksum } from '../../../client/checksum.ts';
 import {
   type Asked,
   type Asker,
@@ -11,6 +10,7 @@ import {
   readPayment,
   termsOf,
 } from '../../../assets/pay/request.ts';
+import { checksum } from '../../../client/checksum.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
 const keccak256 = (bytes: Uint8Array) => Hash.keccak256(bytes, { as: 'Bytes' });
