@@ -35,8 +35,6 @@ export const UNALIASED: AliasAnswer = { lead: 'none', ledTo: '' };
 export interface AliasOptions {
   /** Called before the node is asked: spends the client's request limit, and may throw its refusal. */
   readonly spend?: (() => void) | undefined;
-  /** True if a current index is believed that the alias leads nowhere; else the node is asked too. */
-  readonly believesIndex?: boolean;
 }
 
 /** Where aliases lead now on the chain. */
@@ -73,8 +71,8 @@ export function createAliases(ctx: Pick<Platform, 'config' | 'clock' | 'db' | 'r
     if (config.didRegistryAddress === null) return UNALIASED;
     const indexed = await readIndexed(question.aliasHash);
     const { isCurrent } = indexed;
-    if (isCurrent && (indexed.didHash !== null || options.believesIndex))
-      return answerOf(question, indexed.didHash, INDEX);
+    // That an alias leads nowhere the index knows a poll later than the chain.
+    if (isCurrent && indexed.didHash !== null) return answerOf(question, indexed.didHash, INDEX);
     try {
       const ledTo = await ask(question, options.spend);
       // If both know of no alias, the statement that writes looks at the index once more.

@@ -26,6 +26,9 @@ export {
   SESSION_IS_LIVE,
 } from './store.ts';
 
+/** For the owner, where a stranger opened the session with the owner's DID: it keeps nobody from registering. */
+const SAME_DID = 'This DID has a session of it already: go on with POST /api/dids.';
+
 /** The least number up to which an IP's sessions are counted. */
 const SESSIONS_COUNTED_MAX = 100;
 
@@ -95,6 +98,8 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
   const refusal = row['not_admitted'] === 1 ? admission?.refusal : isTaken ? 'identifier_taken' : undefined;
   sessions.add({ outcome: isOpened ? 'opened' : (refusal ?? 'ip_limit_reached') });
   if (isOpened) return;
+  if (refusal === 'identifier_taken' && row['own'] === 1)
+    throw new VaultError(refusal, { reason: 'same_did', hint: SAME_DID });
   if (refusal) throw new VaultError(refusal);
   const full = row['ip_full'] === 1 ? undefined : fullSite(config, row, session.share);
   throw full ? limitReached(ctx, full) : ipLimitReached(ctx, ip, numberOf(row, 'earliest_lapse'), now);
@@ -127,5 +132,5 @@ export async function isTaken(
   if (channel !== 'handle') return false;
   if (row?.['live'] === 1) return true;
   const question = { aliasHash: aliasHash(value), didHash: null };
-  return (await aliases.findSoon(question, { spend, believesIndex: true })).lead !== 'none';
+  return (await aliases.findSoon(question, { spend })).lead !== 'none';
 }

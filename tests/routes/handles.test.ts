@@ -76,7 +76,7 @@ describe.each(MODES)('the chain decides handles, with %s:', (_, vars) => {
     expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
     const types = (await t.rows('SELECT type FROM events ORDER BY id DESC LIMIT 3')).map(({ type }) => type);
     expect(types.sort()).toEqual(['session.created', 'session.linked', 'session.taken_over']);
-    expect((await open(owner(), alice.handle, alice.did)).body).toEqual(TAKEN);
+    expect((await open(owner(), alice.handle, alice.did)).body).toMatchObject(TAKEN);
     expect((await open(stranger(), alice.handle, 'did:key:zMallory')).body).toEqual(TAKEN);
   });
 
@@ -86,6 +86,27 @@ describe.each(MODES)('the chain decides handles, with %s:', (_, vars) => {
     await t.rows(`UPDATE sessions SET linked = 1 WHERE identifier = 'handle:${alice.handle}'`);
     await chain.register(alice, { registry });
     expect((await open(owner(), alice.handle, alice.did)).status).toBe(200);
+  });
+
+  test('S22: a check says taken of an alias that the chain has just given away, in the lag of a follower too', async () => {
+    const alice = fresh('alice');
+    await t.work();
+    await chain.register(alice, { registry });
+    expect(await checks(alice.handle)).toEqual([false, false]);
+  });
+
+  test('S25: a session with the DID of its owner, by a stranger, keeps nobody out: it says to go on, and it counts', async () => {
+    const alice = fresh('alice');
+    expect((await open(stranger(), alice.handle, alice.did)).status).toBe(200);
+    const same = await open(owner(), alice.handle, alice.did);
+    const hint = 'This DID has a session of it already: go on with POST /api/dids.';
+    expect([same.status, same.body]).toEqual([409, { ...TAKEN, reason: 'same_did', hint }]);
+    const other = await open(owner(), alice.handle, 'did:key:zBob');
+    expect([other.status, other.body]).toEqual([409, TAKEN]);
+    const { txHash } = await chain.register(alice, { registry });
+    expect((await claim(owner(), { ...alice, txHash })).status).toBe(200);
+    await t.work();
+    expect(await sessionOf(`handle:${alice.handle}`)).toEqual({ did: alice.did, linked: 1 });
   });
 
   test('H2: a registration of a handle that leads elsewhere is 409, in the lag of a follower too', async () => {
@@ -333,12 +354,16 @@ describe('what asks the chain', () => {
     expect((await t.call('GET /api/aliases/check', { alias: alice.handle })).status).toBe(429);
   });
 
-  test('a check with a current follower asks nobody', async () => {
+  test('a check of what a current follower knows asks nobody; of what it does not, the registry, once each', async () => {
     t = await startVault({ ...chain.vars, RPC_URL: node.url, FOLLOWER: 'true' });
+    const alice = fresh('alice');
+    await chain.register(alice);
     await t.work();
     const before = node.methods.length;
+    expect(await checks(alice.handle)).toEqual([false, false]);
+    expect(node.methods.slice(before)).toEqual([]);
     expect(await checks('nemo')).toEqual([true, true]);
-    expect(node.methods.length).toBe(before);
+    expect(node.methods.slice(before)).toEqual(['eth_call', 'eth_call']);
   });
 
   test('open sessions are asked about ever more rarely, a bounded number at a time', async () => {

@@ -10,7 +10,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('on %s'
       t.call('POST /api/sessions', { handle, did: 'did:key:z' }, { 'Idempotency-Key': key });
     expect((await open('a1', 'one')).status).toBe(200);
     expect((await open('a1', 'one')).headers.get('idempotent-replayed')).toBe('true');
-    expect((await open('a1', 'two')).body).toEqual({ error: 'identifier_taken' });
+    expect((await open('a1', 'two')).body).toMatchObject({ error: 'identifier_taken', reason: 'same_did' });
     for (const handle of ['a2', 'a3']) expect((await open(handle, handle)).status).toBe(200);
     const full = await open('a4', 'four');
     expect([full.status, full.body.error, full.headers.get('retry-after')]).toEqual([429, 'ip_limit_reached', '86400']);
