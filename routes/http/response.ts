@@ -60,7 +60,7 @@ function describeBody(headers: Headers, body: Reply['body']): void {
   else body?.cancel();
 }
 
-/** For the origin alone: its neighbours under the same domain are not the vault's. */
+/** Without `includeSubDomains`: names below the vault's own may be somebody else's, and served without TLS. */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
 /** The headers that a page of another origin may read, and send. */

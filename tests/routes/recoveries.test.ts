@@ -171,12 +171,22 @@ describe('what an account has not named', () => {
 });
 
 describe('the request', () => {
-  test('recoveries 403 attestation_used: an attestation starts one recovery', async () => {
+  test('recoveries 403 attestation_used: an attestation starts one recovery, and does nothing after it (V6)', async () => {
     const owner = await somebody();
     const attestation = attest(t, owner.email);
     expect((await ask(recoveryBody(t, owner, createPasskey(), { attestation }))).status).toBe(202);
     const again = await ask(recoveryBody(t, owner, createPasskey(), { attestation }));
     expect([again.status, again.body.error]).toEqual([403, 'attestation_used']);
+    const stop = { attestation, smartAccount: owner.account };
+    const contact = await contactBody(t, owner.account, owner.passkey, owner.email, { attestation });
+    for (const [path, body] of [
+      ['cancellations', stop],
+      ['contacts', contact],
+    ] as const) {
+      const { status, body: said } = await t.call(`POST /api/recoveries/${path}`, body);
+      expect([path, status, said.error]).toEqual([path, 403, 'attestation_used']);
+    }
+    expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 0 });
   });
 
   test('recoveries: the same key again joins the one that is open, whatever its proof', async () => {
@@ -199,6 +209,25 @@ describe('the request', () => {
     await later(DELAY + 60);
     await later(60);
     expect([await chain.isKey(owner.account, lost), await chain.isKey(owner.account, kept)]).toEqual([false, true]);
+  });
+
+  test('V5: a thief of the mailbox and the owner replace each other, and no key is added before a whole delay', async () => {
+    const owner = await somebody();
+    const [thiefs, own] = [createPasskey(), createPasskey()];
+    for (const [passkey, id] of [
+      [thiefs, 1],
+      [own, 2],
+      [thiefs, 3],
+      [own, 4],
+    ] as const) {
+      expect((await ask(recoveryBody(t, owner, passkey))).status).toBe(202);
+      expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'proposed', id });
+      await later(DELAY - 3_600);
+    }
+    expect([await chain.isKey(owner.account, thiefs), await chain.isKey(owner.account, own)]).toEqual([false, false]);
+    await later(3_600 + 60);
+    await later(60);
+    expect([await chain.isKey(owner.account, thiefs), await chain.isKey(owner.account, own)]).toEqual([false, true]);
   });
 
   test('recoveries: the same key may be asked for again while it is being withdrawn', async () => {
@@ -381,7 +410,7 @@ test('recoveries/status: what the chain shows, without any address', async () =>
 });
 
 describe('vetoes', () => {
-  test('recoveries/vetoes 403 veto_invalid: no key, a removed key, another recovery; the vault pays for none', async () => {
+  test('recoveries/vetoes 403 veto_invalid: no key, a removed key, another recovery, padding; the vault pays for none (V3)', async () => {
     const owner = await somebody();
     const [passkey, second] = [createPasskey(), createPasskey()];
     await addKey(chain.rpc, owner.account, second.key);
@@ -392,6 +421,8 @@ describe('vetoes', () => {
     expect(await errorOf(vetoOf(owner, passkey, 2))).toBe('veto_invalid');
     expect(await errorOf(vetoOf(owner, second, 1))).toBe('veto_invalid');
     expect(await errorOf('0x00')).toBe('veto_invalid');
+    const good = vetoOf(owner, passkey, 1);
+    for (const zeros of [1, 32, 1_000]) expect(await errorOf(`${good}${'00'.repeat(zeros)}`)).toBe('veto_invalid');
     const signed = vetoOf({ ...owner, passkey: second }, passkey, 1, 1);
     await removeKey(chain.rpc, owner.account, 1, second.key);
     expect(await errorOf(signed)).toBe('veto_invalid');
@@ -404,7 +435,7 @@ describe('vetoes', () => {
         })
       ).status,
     ).toBe(400);
-    expect(await errorOf(vetoOf(owner, passkey, 1))).toBeUndefined();
+    expect(await errorOf(good)).toBeUndefined();
   });
 
   test('recoveries/vetoes: the registrar pays where the guardian cannot', async () => {

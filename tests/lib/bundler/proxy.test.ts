@@ -290,10 +290,10 @@ describe('BUNDLER_SENDERS', () => {
   };
   const send = (operation: object, to: TestVault) => ask({ ...operation, ...SIGNED }, 'eth_sendUserOperation', to);
   const forwarded = () => askedBy('eth_sendUserOperation').length;
-  /** Succeeds in validation where the gas price is 0, as in a simulation, and fails where it is not (M4). */
+  /** Succeeds in validation where the gas price is 0, as in a simulation, and fails where it is not. */
   const FREE_RIDER = { sender: `0x${'f4'.repeat(20)}`, nonce: '0x0', callData: '0x' };
 
-  test('own: an operation of anybody’s contract is not sent, so that the executor pays for none', async () => {
+  test('own: an operation of anybody’s contract is not sent, so that the executor pays for none (M4)', async () => {
     const own = await startVault({ ...settings(), BUNDLER_SENDERS: 'own' });
     await chain.rpc('anvil_setCode', [FREE_RIDER.sender, '0x3a600a57600160005260206000f35b60006000fd']);
     for (const operation of [

@@ -431,7 +431,7 @@ describe('conflicts', () => {
     });
   });
 
-  test('H1: a relay that names the credential of another takes nothing, before and after it is mined', async () => {
+  test('H1, S17: a relay that names the credential of another takes nothing; without the key it makes a look-up ambiguous', async () => {
     const [alice, mallory] = [await candidate(), await candidate()];
     expect((await ask(alice.body)).status).toBe(200);
     const { credentialId, did } = alice;

@@ -301,7 +301,7 @@ test('an error says its reason and its hint after the word', () => {
   expect(failureReply(new VaultError('not_found')).body).toBe('{"error":"not_found"}');
 });
 
-test('an https origin answers everything with Strict-Transport-Security, a plain one nothing', async () => {
+test('an https origin answers everything with Strict-Transport-Security, for its own name alone (S23); a plain one nothing', async () => {
   const own = await startVault(PUBLIC);
   for (const line of ['GET /healthz', 'GET /nothing', 'PUT /healthz', 'OPTIONS /healthz', 'GET /pay', 'POST /api/dids'])
     expect((await own.call(line)).headers.get('strict-transport-security')).toBe('max-age=31536000');
