@@ -11,6 +11,7 @@ import { join, showCode } from './join.ts';
 import { keep, release } from './keep.ts';
 import { editKey, pick } from './keys.ts';
 import { recover, wait } from './lost.ts';
+import { tellHeld } from './managers.ts';
 import { move } from './move.ts';
 import type { World } from './operate.ts';
 import { resume } from './perform.ts';
@@ -57,7 +58,7 @@ async function open(isLate: () => boolean): Promise<void> {
   const [name = '', value = ''] = location.hash.slice(1).split('=');
   if (name === 'join' || name === 'recover') needPasskeys();
   if (name === 'join') return join(place, value);
-  if (resume()) return;
+  if (resume(place)) return;
   if (name === 'recover') return recover(place, home);
   if (name === 'waiting') return wait(value);
   if (name === 'out') signOut();
@@ -125,6 +126,7 @@ function showHome(signed: Signed, accounts: readonly Account[]): void {
   if (isFresh || now !== drawn) {
     writeHome(signed, { stop: stopIt, keep: () => go('keep'), release: () => go('release'), go });
     writeAccounts(accounts, home);
+    tellHeld(signed);
   }
   drawn = now;
   if (isFresh) show('home');

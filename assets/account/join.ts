@@ -14,7 +14,8 @@ import { isName, labelOf, left, nameHere, writeAddress } from './format.ts';
 import type { Signed } from './home.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { addKey, passkeyName } from './keys.ts';
-import { forget, noteSynced, recall, remember } from './memory.ts';
+import { notePasskey } from './managers.ts';
+import { forget, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
 import { showDone } from './perform.ts';
 import { guard, ProblemError, showProblem } from './problem.ts';
@@ -188,7 +189,7 @@ async function makeKey(
 ): Promise<void> {
   const made = await createPasskey(config.rpId, { rpName: config.rpName, name: passkeyName(account), account });
   const { credentialId, x, y, isSynced } = made;
-  noteSynced(x, isSynced);
+  notePasskey(made, account);
   const kept: Made = { link, account, credentialId, x, y, name };
   remember('made', kept);
   await ask('POST /api/accounts/joins/keys', { id, pubKeyX: x, pubKeyY: y, label: labelOf(name, isSynced) });

@@ -8,7 +8,7 @@ import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import { isName, labelOf, NOTHING, nameHere, short } from './format.ts';
 import { aboutKey, keysOf, type ShownKey, type Signed } from './home.ts';
-import { noteSynced } from './memory.ts';
+import { dropNew, notePasskey } from './managers.ts';
 import { perform } from './perform.ts';
 import { guard } from './problem.ts';
 import { element, fault, fill, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
@@ -19,12 +19,15 @@ export interface NewKey {
   readonly y: Hex;
   readonly label: Hex;
   readonly name: string;
+  /** Runs when the person goes back without having signed anything. */
+  readonly unsigned?: () => void;
 }
 
 /** The choice of a key to add, and where to make it. */
 export function pick(signed: Signed, back: () => void): void {
   const { config, account } = signed;
   if (textIn('key-name') === '') fill('key-name', nameHere());
+  const again = () => pick(signed, back);
   const here = async () => {
     const name = textIn('key-name');
     fault('key-name', isName(name) ? undefined : word('name.fault'));
@@ -34,10 +37,10 @@ export function pick(signed: Signed, back: () => void): void {
       name: passkeyName(account.address),
       account: account.address,
     });
-    noteSynced(made.x, made.isSynced);
-    addKey(signed, { x: made.x, y: made.y, label: labelOf(name, made.isSynced), name }, () => pick(signed, back));
+    notePasskey(made, account.address);
+    const unsigned = () => dropNew(config, made.credentialId);
+    addKey(signed, { x: made.x, y: made.y, label: labelOf(name, made.isSynced), name, unsigned }, again);
   };
-  const again = () => pick(signed, back);
   const noPasskey = () => {
     again();
     element<HTMLDetailsElement>('pick-here-more').open = true;
@@ -60,7 +63,7 @@ export function passkeyName(account: Hex): string {
 }
 
 /** Has the owner confirm a new key. */
-export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () => void): void {
+export function addKey(signed: Signed, { x, y, label, name, unsigned }: NewKey, back: () => void): void {
   const { account, enclave } = signed;
   const data = dataOf(enclave.keccak256, 'addKey(uint256,uint256,bytes32)', [x, y, label]);
   perform(
@@ -73,6 +76,7 @@ export function addKey(signed: Signed, { x, y, label, name }: NewKey, back: () =
       calls: [{ to: account.address, value: 0n, data }],
       progress: word('add.progress', { name }),
       done: [word('add.done'), word('add.done_words', { name })],
+      unsigned,
       detail: { call: 'addKey', x, y, label },
     },
     back,
@@ -160,6 +164,7 @@ function removeKey(signed: Signed, { index, x, y, name, isHere }: ShownKey, back
       progress: word('remove.progress', { name }),
       done: [word('remove.done'), word('remove.done_words', { name })],
       next: isHere ? 'out' : '',
+      removes: x,
       detail: { call: 'removeKey', index, x, y },
     },
     back,

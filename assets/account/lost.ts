@@ -13,7 +13,8 @@ import { type Contracts, hex } from './facts.ts';
 import { daysOf, labelOf, left, moment, nameHere, writeAddress } from './format.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { passkeyName } from './keys.ts';
-import { forget, noteSynced, recall, remember } from './memory.ts';
+import { dropNew, notePasskey } from './managers.ts';
+import { forget, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
 import { showDone } from './perform.ts';
 import { guard, ProblemError } from './problem.ts';
@@ -126,13 +127,18 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
     account: address,
   });
   const { credentialId, x, y, isSynced } = made;
-  noteSynced(x, isSynced);
+  notePasskey(made, address);
   const account: Account = { credentialId, address, kind: 2, x, y, name: passkeyName(address) };
   const proofExpiresAt = Math.floor(Date.now() / 1000) + PROOF_SECONDS;
   const credential = toHex(keccak256(fromBase64url(credentialId)));
   const rest = [address, x, y, credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)] as const;
   const challenge = recoverChallenge(keccak256, place, rest);
-  const proof = proofOf(await askPasskey(config.rpId, challenge, [credentialId]));
+  const assertion = await askPasskey(config.rpId, challenge, [credentialId]).catch((error: unknown) => {
+    // Who tries again makes another one.
+    dropNew(config, credentialId);
+    throw error;
+  });
+  const proof = proofOf(assertion);
   loading(word('asking'));
   await ask('POST /api/recoveries', {
     attestation,

@@ -1,6 +1,6 @@
 // This page's state over a reload, beside the accounts of the device. None of it is secret.
-/** Names: an operation on its way, a join that was opened or made here, a recovery, whether keys are synced. */
-type Name = 'sent' | 'join' | 'made' | 'synced' | 'signed-in' | 'lost';
+/** Names: an operation on its way, a join opened or made here, a recovery, whether keys are synced, passkeys. */
+type Name = 'sent' | 'join' | 'made' | 'synced' | 'signed-in' | 'lost' | 'passkeys';
 
 /** The value remembered under a name; undefined if there is none, or it is nonsense. */
 export function recall<T>(name: Name): T | undefined {

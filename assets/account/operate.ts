@@ -71,6 +71,8 @@ export interface Sent {
   readonly done: readonly [string, string];
   /** The screen that follows. */
   readonly next: string;
+  /** The key that it removes from the account. */
+  readonly removes?: Hex | undefined;
 }
 
 /** Has the passkey sign. Throws `PasskeyError`. */

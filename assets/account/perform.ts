@@ -2,11 +2,13 @@
 
 import type { Call } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';
+import type { Hex } from '../../client/wallet/bytes.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
 import { amountText } from '../wallet/amount.ts';
 import { word } from '../words/words.ts';
 import { writeAddress } from './format.ts';
+import { tellRemoved } from './managers.ts';
 import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
 import { guard, ProblemError, wordsOf } from './problem.ts';
@@ -23,6 +25,10 @@ export interface Plan {
   readonly done: readonly [string, string];
   /** The screen after it, by its hash; '' is the account. */
   readonly next?: string;
+  /** The key that it removes from the account. */
+  readonly removes?: Hex;
+  /** Runs when the person goes back without having signed it. */
+  readonly unsigned?: (() => void) | undefined;
   /** Shown for Details. */
   readonly detail: object;
 }
@@ -33,6 +39,9 @@ const MICRO = 10n ** 12n;
 function roundedUp(wei: bigint): bigint {
   return (wei + MICRO - 1n) / MICRO;
 }
+
+/** The changes that were signed: from then on each may happen. */
+const signedPlans = new WeakSet<Plan>();
 
 const STEPS = ['step-sign', 'step-send', 'step-block'];
 /** After this time the page says that the network is slow. */
@@ -58,7 +67,7 @@ async function repeat(world: World, account: Account, plan: Plan, earlier: Sent)
   } catch (error) {
     if (error instanceof ProblemError) throw error;
     const words = error instanceof PasskeyError ? word('passkey_unused') : wordsOf(error)[1];
-    await follow(earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
+    await follow(world, earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
   }
 }
 
@@ -85,7 +94,10 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
   );
   write('confirm-detail', JSON.stringify({ ...plan.detail, operation }, null, 2));
   write('confirm-go', lacks ? word('look_again') : plan.button);
-  onPress('confirm-back', back);
+  onPress('confirm-back', () => {
+    if (!signedPlans.has(plan)) plan.unsigned?.();
+    back();
+  });
   onPress('confirm-go', () => {
     if (lacks) return perform(world, account, plan, back);
     guard(() => go(world, account, plan, price), {
@@ -99,6 +111,7 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
 async function go(world: World, account: Account, plan: Plan, price: Price, earlier?: Sent): Promise<void> {
   showProgress(plan.progress, 'step-sign');
   const { operation, userOpHash, validUntil } = await sign(world, account, price);
+  signedPlans.add(plan);
   const { entryPoint, standing } = price;
   const version = { kind: 'pay', userOpHash, ...(validUntil === undefined ? {} : { validUntil }) } as const;
   const sent: Sent = {
@@ -111,22 +124,23 @@ async function go(world: World, account: Account, plan: Plan, price: Price, earl
     title: plan.progress,
     done: plan.done,
     next: plan.next ?? '',
+    removes: plan.removes,
   };
   step(STEPS, 'step-send');
   // Written before it goes out: from here on it may settle, also if the page is closed.
   remember('sent', sent);
   const words = await send(operation, entryPoint);
   const again = () => guard(() => repeat(world, account, plan, sent));
-  await follow(sent, words === undefined ? undefined : { words, again });
+  await follow(world, sent, words === undefined ? undefined : { words, again });
 }
 
 /** Continues a change that was under way when the page was closed; false if there is none. */
-export function resume(): boolean {
+export function resume(world: World): boolean {
   const sent = recall<Sent>('sent');
   // Pages before this one did not write down where to look.
   if (!sent?.versions) return false;
   showProgress(sent.title, 'step-block');
-  guard(() => follow(sent));
+  guard(() => follow(world, sent));
   return true;
 }
 
@@ -151,7 +165,7 @@ interface Doubt {
   readonly again: () => void;
 }
 
-async function follow(sent: Sent, doubt?: Doubt): Promise<void> {
+async function follow(world: World, sent: Sent, doubt?: Doubt): Promise<void> {
   showProgress(sent.title, 'step-block');
   const slowAt = Date.now() + SLOW_MS;
   waited = sent;
@@ -171,6 +185,7 @@ async function follow(sent: Sent, doubt?: Doubt): Promise<void> {
   // Another tab may have sent something since.
   if (recall<Sent>('sent')?.nonce === sent.nonce) forget('sent');
   if (outcome !== 'done') throw new ProblemError(outcome, sent.versions.at(-1)?.userOpHash);
+  if (sent.removes) tellRemoved(world.config, sent.account, sent.removes);
   showDone(sent.done, sent.next);
 }
 

@@ -1,12 +1,14 @@
 // The account that is signed in on this device.
 import { type Account, kindsOf, NoAccountError, nameOf } from '../../client/wallet/account.ts';
-import { createPasskey } from '../../client/wallet/passkey.ts';
+import { toBase64url } from '../../client/wallet/bytes.ts';
+import { type Assertion, createPasskey } from '../../client/wallet/passkey.ts';
 import { predictAddress } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { keepAccount, keepAccounts, MemoryError, readAccounts } from '../wallet/memory.ts';
 import { word } from '../words/words.ts';
 import { nameHere } from './format.ts';
-import { forget, noteSynced, recall, remember } from './memory.ts';
+import { notePasskey } from './managers.ts';
+import { forget, recall, remember } from './memory.ts';
 import type { World } from './operate.ts';
 import { guard, ProblemError } from './problem.ts';
 import { element, loading, onPress, show, toggle, write } from './view.ts';
@@ -84,24 +86,31 @@ async function signIn(world: World, then: () => void): Promise<void> {
       show('start');
       onPress('sign-in', resolve);
     });
-  const found = await findAccounts({ ...world, again });
+  let userHandle: Uint8Array | undefined;
+  const seen = (assertion: Assertion) => {
+    userHandle = assertion.userHandle;
+  };
+  const found = await findAccounts({ ...world, again, seen });
   loading(word('loading'));
   await keepAccounts(found);
   const [first] = found;
   if (!first) throw new NoAccountError();
   await signInto(first);
+  if (userHandle && first.x)
+    notePasskey({ credentialId: first.credentialId, x: first.x, userId: toBase64url(userHandle) }, first.address);
   then();
 }
 
 async function create(world: World, then: () => void): Promise<void> {
   const { config } = world;
   const { rpName } = config;
-  const made = await createPasskey(config.rpId, { rpName, name: `${rpName}, ${nameHere()}` });
+  const name = nameHere();
+  const made = await createPasskey(config.rpId, { rpName, name: `${rpName}, ${name}` });
   loading(word('start.making'));
-  noteSynced(made.x, made.isSynced);
   const [kind = 1] = kindsOf(config);
   const address = await predictAddress(made, kind);
   const { credentialId, x, y } = made;
+  notePasskey(made, address, { name, brand: rpName });
   await signInto({ credentialId, address, kind, x, y, name: nameOf(address) });
   then();
 }

@@ -28,6 +28,8 @@ export interface Search {
   readonly ids?: readonly string[] | undefined;
   /** Tokens besides ether and USDC whose balance shows that an account is used; accounts that hold one come first. */
   readonly tokens?: readonly (Hex | 'native')[];
+  /** Is given the passkey's first answer. */
+  readonly seen?: (assertion: Assertion) => void;
   /** Called before the passkey is asked a second time, so that the page can say why, and wait for a press. */
   readonly again: () => Promise<void>;
 }
@@ -42,6 +44,7 @@ export interface Search {
 export async function findAccounts(search: Search): Promise<readonly Account[]> {
   const { config, enclave, ids } = search;
   const assertion = await askPasskey(config.rpId, crypto.getRandomValues(new Uint8Array(32)), ids);
+  search.seen?.(assertion);
   const named = await readNamed(assertion);
   const [newest] = kindsOf(config);
   const keys = await keysOf(assertion, enclave);

@@ -13,9 +13,13 @@ export interface Assertion {
   readonly userHandle: Uint8Array | undefined;
 }
 
-/** A passkey that was just made. `isSynced`: other devices of the person get it too (flag BE). */
+/**
+ * A passkey that was just made. `isSynced`: other devices of the person get it too (flag BE); `userId` is its
+ * `user.id`, in base64url.
+ */
 export interface NewPasskey extends PublicKey {
   readonly credentialId: string;
+  readonly userId: string;
   readonly isSynced: boolean;
 }
 
@@ -53,12 +57,13 @@ export function createPasskey(
   rpId: string,
   { name, rpName = rpId, account, known = [], signal }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
+  const id = userIdOf(account);
   return ceremony(async () => {
     const created = await navigator.credentials.create({
       signal,
       publicKey: {
         rp: { id: rpId, name: rpName },
-        user: { id: userIdOf(account), name, displayName: name },
+        user: { id, name, displayName: name },
         challenge: crypto.getRandomValues(new Uint8Array(32)),
         // ES256 alone: the account's contract verifies P-256.
         excludeCredentials: known.map(descriptor),
@@ -72,6 +77,7 @@ export function createPasskey(
     const data = new Uint8Array(response.getAuthenticatorData?.() ?? []);
     return {
       credentialId: toBase64url(new Uint8Array(rawId)),
+      userId: toBase64url(id),
       ...keyIn(response.getPublicKey()),
       isSynced: ((data[32] ?? 0) & BACKUP_ELIGIBLE) > 0,
     };
@@ -93,7 +99,7 @@ export function accountNamedBy({ userHandle }: Pick<Assertion, 'userHandle'>): H
 }
 
 /** The length of a user handle that names an account. */
-const NAMED_BYTES = 32;
+export const NAMED_BYTES = 32;
 
 /** Flag BE of WebAuthn section 6.1. */
 const BACKUP_ELIGIBLE = 0x08;

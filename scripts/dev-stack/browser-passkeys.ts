@@ -10,6 +10,8 @@ export interface Passkeys {
   attach(page: Page): Promise<void>;
   /** Their credential ids, in base64url. */
   ids(): string[];
+  /** Those that a page's signals have renamed, with their new names, and those that they have deleted, by their ids. */
+  readonly signalled: { readonly renamed: string[]; readonly deleted: string[] };
   /** Their RP IDs. */
   rpIds(): string[];
   /** The key of the only one. */
@@ -26,6 +28,7 @@ export interface Passkeys {
 export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
   let last: { session: CDPSession; authenticatorId: string } | undefined;
   const passkeys: Passkeys = {
+    signalled: { renamed: [], deleted: [] },
     async attach(page) {
       const session = await page.createCDPSession();
       // Headless windows have no focus of their own, without which no passkey is asked.
@@ -45,9 +48,15 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
         await session.send('WebAuthn.addCredential', { authenticatorId, credential });
       }
       session.on('WebAuthn.credentialAdded', ({ credential }) => known.set(credential.credentialId, credential));
+      session.on('WebAuthn.credentialUpdated', ({ credential }) => {
+        passkeys.signalled.renamed.push(`${urlSafe(credential.credentialId)} ${credential.userName}`);
+      });
+      session.on('WebAuthn.credentialDeleted', ({ credentialId }) => {
+        passkeys.signalled.deleted.push(urlSafe(credentialId));
+      });
       last = { session, authenticatorId };
     },
-    ids: () => Array.from(known.keys(), (id) => id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')),
+    ids: () => Array.from(known.keys(), urlSafe),
     rpIds: () => Array.from(known.values(), ({ rpId = '' }) => rpId),
     key: () => passkeys.twin().key,
     twin() {
@@ -67,4 +76,9 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
     only: (place) => createPasskeys(new Map([...known].slice(place, place + 1))),
   };
   return passkeys;
+}
+
+/** Chromium writes ids in base64, WebAuthn in base64url. */
+function urlSafe(id: string): string {
+  return id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
