@@ -124,10 +124,16 @@ export function spoken(): string {
   return globalThis.navigator?.languages?.find(isSame) ?? own.language;
 }
 
-/** A decimal text with the sign of the language: `1.25` is `1,25` in German. Its digits stay, as amounts are copied. */
+/**
+ * A decimal text with the signs of the language: `1234.5` is `1.234,5` in German. Its digits stay, as amounts are
+ * copied.
+ */
 export function decimal(text: string): string {
-  const parts = new Intl.NumberFormat(spoken(), { numberingSystem: 'latn' }).formatToParts(1.5);
-  return text.replace('.', parts.find(({ type }) => type === 'decimal')?.value ?? '.');
+  const [whole = '0', fraction] = text.split('.');
+  const numbers = new Intl.NumberFormat(spoken(), { numberingSystem: 'latn' });
+  if (fraction === undefined) return numbers.format(BigInt(whole));
+  const sign = numbers.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+  return numbers.format(BigInt(whole)) + sign + fraction;
 }
 
 /** Writes the brand into the page: its name, logo and colours, and where support is. */

@@ -63,3 +63,15 @@ test.each([
   speak(language);
   expect(decimal('1.25')).toBe(text);
 });
+
+test.each([
+  ['de', '12.345.678,000000000000000001'],
+  ['en', '12,345,678.000000000000000001'],
+  ['en-IN', '1,23,45,678.000000000000000001'],
+  ['fr', '12\u202f345\u202f678,000000000000000001'],
+  ['es', '12.345.678,000000000000000001'],
+])('a large amount in %s is %s: no digit is lost, and its thousands are apart', (language, text) => {
+  speak(language);
+  expect(decimal('12345678.000000000000000001')).toBe(text);
+  expect(decimal('12345678')).toBe(text.replace(/.0+1$/, ''));
+});
