@@ -94,9 +94,11 @@ function App() {
 
 function CodeForm({ request: { identifier, problem, nextAt }, answer }: Question) {
   const soon = `Another code can be sent from ${new Date(nextAt).toLocaleTimeString()} on.`;
+  const another = `That code is over: we sent another one to ${identifier}.`;
+  const words: Record<string, string> = { 'Too soon': soon, 'Code expired': another, 'Too many attempts': another };
   return (
     <>
-      <p>{problem === 'Too soon' ? soon : (problem ?? `The code that we sent to ${identifier}`)}</p>
+      <p>{problem ? (words[problem] ?? problem) : `The code that we sent to ${identifier}`}</p>
       <TextForm label="Code" inputMode="numeric" autoComplete="one-time-code" then={answer} />
       <Button name="again" label="Send another code" act={() => answer({ resend: true })} />
       <Button name="cancel" label="Cancel" act={() => answer(null)} />

@@ -17,6 +17,7 @@ const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,">
 <title>Tea shop</title>
 <h1>Two teas</h1>
 <button id="buy" disabled>Pay 1.25 USDC</button>

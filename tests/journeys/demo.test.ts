@@ -136,6 +136,10 @@ test('the shop of docs/payments.md is the example', () => {
   expect([start, fund]).toEqual(['node shop.mjs\n', 'npm run fund 0x…\n']);
 });
 
+test('a browser asks the shop in one file for no icon, which it does not have', () => {
+  expect(file).toContain('<link rel="icon" href="data:,">');
+});
+
 describe.skipIf(!chromium)('the shop in one file', () => {
   const desk = temporaryFolder();
   const passkeys = createPasskeys();
