@@ -118,9 +118,9 @@ let drawn = '';
 function showHome(signed: Signed, accounts: readonly Account[]): void {
   const isFresh = shown() !== 'home';
   const stopIt = () =>
-    stop(signed, home, () => {
+    stop(signed, home, (words) => {
       home();
-      say(word('passkey_unused'));
+      say(words);
     });
   const now = JSON.stringify([signed.facts, signed.registration, accounts]);
   if (isFresh || now !== drawn) {

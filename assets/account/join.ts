@@ -160,7 +160,7 @@ export async function join(world: World, link: string): Promise<void> {
     if (!isName(name)) return;
     guard(() => makeKey(world, { link, secret, id, account: smartAccount, name }), {
       again: () => guard(() => join(world, link)),
-      noPasskey: () => fault('join-name', word('passkey_unused'), 'join-fault'),
+      noPasskey: (words) => fault('join-name', words, 'join-fault'),
     });
   });
   show('join');

@@ -41,10 +41,10 @@ export function pick(signed: Signed, back: () => void): void {
     const unsigned = () => dropNew(config, made.credentialId);
     addKey(signed, { x: made.x, y: made.y, label: labelOf(name, made.isSynced), name, unsigned }, again);
   };
-  const noPasskey = () => {
+  const noPasskey = (words: string) => {
     again();
     element<HTMLDetailsElement>('pick-here-more').open = true;
-    fault('key-name', word('passkey_unused'));
+    fault('key-name', words);
   };
   onSubmit('pick-form', () => guard(here, { again, noPasskey }));
   onPress('pick-there', () => {

@@ -107,9 +107,9 @@ function renew(place: Place, attestation: Attestation, address: Hex): void {
   onPress('renew-go', () =>
     guard(() => propose(place, attestation, address), {
       again,
-      noPasskey: () => {
+      noPasskey: (words) => {
         again();
-        write('renew-notice', word('passkey_unused'));
+        write('renew-notice', words);
       },
     }),
   );

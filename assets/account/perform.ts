@@ -11,7 +11,7 @@ import { writeAddress } from './format.ts';
 import { tellRemoved } from './managers.ts';
 import { forget, recall, remember } from './memory.ts';
 import { type Price, priceOf, type Sent, send, settle, sign, type World } from './operate.ts';
-import { guard, ProblemError, wordsOf } from './problem.ts';
+import { guard, ProblemError, unusedWords, wordsOf } from './problem.ts';
 import { element, loading, onPress, show, step, toggle, write } from './view.ts';
 
 /** A change that the person is asked to confirm. */
@@ -66,7 +66,7 @@ async function repeat(world: World, account: Account, plan: Plan, earlier: Sent)
     await go(world, account, plan, price, earlier);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    const words = error instanceof PasskeyError ? word('passkey_unused') : wordsOf(error)[1];
+    const words = error instanceof PasskeyError ? unusedWords(error) : wordsOf(error)[1];
     await follow(world, earlier, { words, again: () => guard(() => repeat(world, account, plan, earlier)) });
   }
 }
@@ -102,7 +102,7 @@ function showPrice(world: World, account: Account, plan: Plan, price: Price, bac
     if (lacks) return perform(world, account, plan, back);
     guard(() => go(world, account, plan, price), {
       again: () => perform(world, account, plan, back),
-      noPasskey: () => showPrice(world, account, plan, price, back, word('passkey_unused')),
+      noPasskey: (words) => showPrice(world, account, plan, price, back, words),
     });
   });
   show('confirm');

@@ -3,6 +3,8 @@
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
+import { promptWord } from '../wallet/prompt.ts';
+import { word } from '../words/words.ts';
 import { VaultRefusal } from './http.ts';
 import { onPress, show, toggle, write } from './view.ts';
 import { type Problem, said, saidOfRefusal } from './words.ts';
@@ -22,8 +24,8 @@ export class ProblemError extends Error {
 export interface After {
   /** Tries again; if absent, there is only the way back. */
   readonly again?: () => void;
-  /** Runs when no passkey was used; if absent, that is a problem too. */
-  readonly noPasskey?: () => void;
+  /** Is given the words when no passkey was used; if absent, that is a problem too. */
+  readonly noPasskey?: (words: string) => void;
   /** Whether the person has gone elsewhere since: then nothing is shown. */
   readonly isLate?: () => boolean;
 }
@@ -32,10 +34,15 @@ export interface After {
 export function guard(run: () => Promise<void>, after: After = {}): void {
   run().catch((error: unknown) => {
     if (after.isLate?.()) return undefined;
-    if (error instanceof PasskeyError && after.noPasskey) return after.noPasskey();
+    if (error instanceof PasskeyError && after.noPasskey) return after.noPasskey(unusedWords(error));
     const [words, detail] = wordsOf(error);
     showProblem(words, detail, after.again);
   });
+}
+
+/** Why no passkey was used, and that nothing has changed. */
+export function unusedWords(error: PasskeyError): string {
+  return word(promptWord(error) ?? 'passkey_unused');
 }
 
 /** Shows what went wrong, and what to do. */
@@ -62,7 +69,11 @@ export function wordsOf(error: unknown): [readonly [string, string], string] {
   if (error instanceof UnreachableError) return [said('down'), detail];
   if (error instanceof FeeBoundError) return [said('fee_bound'), detail];
   if (error instanceof RefusedError) return [said('refused'), detail];
-  if (error instanceof PasskeyError) return [said('no_passkey'), ''];
+  if (error instanceof PasskeyError) {
+    const [title, text] = said('no_passkey');
+    const id = promptWord(error);
+    return [[title, id ? word(id) : text], ''];
+  }
   console.error(error);
   return [said('unexpected'), detail];
 }

@@ -54,7 +54,7 @@ export function start(world: World, then: () => void, notice?: string, byMail?: 
           back(noAccountWords(error));
         });
       },
-      { again: () => start(world, then, notice, byMail), noPasskey: () => back(word('passkey_unused')) },
+      { again: () => start(world, then, notice, byMail), noPasskey: back },
     );
   onPress(
     'sign-in',

@@ -18,7 +18,7 @@ import { said } from './words.ts';
 const WAIT_MS = 60_000;
 
 /** Stops the pending recovery. */
-export function stop(signed: Signed, back: () => void, noPasskey: () => void): void {
+export function stop(signed: Signed, back: () => void, noPasskey: (words: string) => void): void {
   guard(() => veto(signed, back), { again: () => stop(signed, back, noPasskey), noPasskey });
 }
 

@@ -6,8 +6,9 @@ import { VaultClientError } from '../../client/vault/error.ts';
 import { signWith } from '../../client/vault/passkeys.ts';
 import type { Attestation } from '../../client/vault/wire.ts';
 import { type Hex, toBase64url } from '../../client/wallet/bytes.ts';
-import { accountNamedBy } from '../../client/wallet/passkey.ts';
+import { type AskPasskeyOptions, accountNamedBy } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
+import { tellAccepted } from '../wallet/signals.ts';
 import type { AppLink } from './link.ts';
 
 /** The vault's configuration of this page. */
@@ -64,18 +65,28 @@ export function readPageConfig(): Promise<PageConfig> {
   return ask('/authorize/config') as Promise<PageConfig>;
 }
 
+/** What a passkey has signed for an app, and what tells its manager that the vault took it. */
+export interface Signed {
+  readonly evidence: Evidence;
+  readonly accepted: () => void;
+}
+
 /** Has one of these passkeys, or one that the person picks, sign for the app's request. */
 export async function signForApp(
   { rpId, registrar }: PageConfig,
   link: AppLink,
   ids: readonly string[] = [],
-): Promise<Evidence> {
+  options: AskPasskeyOptions = {},
+): Promise<Signed> {
   const { nonce } = (await askForCode(link, { fresh: true })) as { nonce: string };
   const lines = ['vault/authorize/v2', registrar, toBase64url(await sha256(link.query)), nonce];
-  const assertion = await signWith(rpId, await sha256(lines.join('\n')), ids);
-  const { credentialId } = assertion;
-  // A passkey that was added later, or by a recovery, registered nothing: it names its account.
-  return { credentialId, nonce, proof: proofOf(assertion), smartAccount: accountNamedBy(assertion) };
+  const assertion = await signWith(rpId, await sha256(lines.join('\n')), ids, options);
+  const { credentialId, userHandle } = assertion;
+  return {
+    // A passkey that was added later, or by a recovery, registered nothing: it names its account.
+    evidence: { credentialId, nonce, proof: proofOf(assertion), smartAccount: accountNamedBy(assertion) },
+    accepted: () => userHandle && tellAccepted(rpId, toBase64url(userHandle), [credentialId]),
+  };
 }
 
 async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {

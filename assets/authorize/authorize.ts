@@ -1,5 +1,6 @@
 // The page on which people sign in to an app, or sign up for it: address, code, passkey, and back to the app.
 import { hasPasskeys } from '../../client/vault/passkeys.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { inLanguages, loadWords, word } from '../words/words.ts';
 import { type Answer, readPageConfig } from './api.ts';
 import { metaOf, showFault } from './fault.ts';
@@ -7,6 +8,7 @@ import { guardPresses } from './guard.ts';
 import { cancel, leave } from './leave.ts';
 import { parseLink } from './link.ts';
 import { forgetDevice, isKnownHere, isSameRequest, mayLead, openTabMemory } from './memory.ts';
+import { offerInField, signHere } from './offer.ts';
 import { channelsOf, type Place } from './place.ts';
 import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
 import { type Address, askStart, noteAsked, type StartOptions } from './screens.ts';
@@ -58,8 +60,11 @@ function begun(): Address | undefined {
   return sent || attestation || request ? { identifier, channel } : undefined;
 }
 
+/** `isFar`: no passkey of this device will do, so others are asked for, too. */
+type StartAgain = Partial<StartOptions> & { readonly isFar?: boolean };
+
 /** The first screen. */
-function start(place: Place, more: Partial<StartOptions> = {}): void {
+function start(place: Place, { isFar = false, ...more }: StartAgain = {}): void {
   const { link, config, app } = place;
   const { full } = config;
   const notice = full ? problemText(full.error, { soon: soonOf(full.retry_after ?? undefined) }).join('. ') : undefined;
@@ -72,10 +77,16 @@ function start(place: Place, more: Partial<StartOptions> = {}): void {
     ...more,
   };
   run(place, async () => {
-    const chosen = await askStart(asked);
+    const offer = asked.channels.length > 0 ? offerInField(place) : undefined;
+    const chosen = await Promise.race([askStart(asked), ...(offer ? [offer.signed] : [])]);
+    offer?.withdraw();
     if (chosen !== 'forget') {
+      const sign = isFar ? undefined : () => signHere(place);
       // A way of its own: to try again is not to be asked again.
-      run(place, () => (chosen === 'sign-in' ? signIn(place) : begin(place, chosen)));
+      run(place, () => {
+        if (chosen === 'sign-in') return signIn(place, sign);
+        return 'evidence' in chosen ? signIn(place, async () => chosen) : begin(place, chosen);
+      });
       return undefined;
     }
     memory.forget();
@@ -103,12 +114,13 @@ function goOn(place: Place, act: () => Promise<Answer | undefined>, error: unkno
       element<HTMLInputElement>('address').value = '';
       return start(place);
     }
+    if (error.way === 'form') return start(place, { notice: word('passkey.none_here'), isFar: true, isKnown: false });
     // A recovery takes days: the app's link is for another visit.
     if (error.way === 'recover') return location.assign(`/account?app=${place.link.appId}#recover`);
     return run(place, () => signIn(place));
   }
   const said = refusalOf(error)?.error ?? '';
-  if (said === 'passkey_refused') return start(place, { notice: word('passkey.refused') });
+  if (said === 'passkey_refused') return start(place, { notice: word(promptWord(error) ?? 'passkey.refused') });
   if (said.startsWith('Invalid identifier')) {
     memory.forget();
     const channels = channelsOf(place);
@@ -119,7 +131,8 @@ function goOn(place: Place, act: () => Promise<Answer | undefined>, error: unkno
   const again = { name: word('retry'), act: () => run(place, act) };
   const over = { name: word('start_over'), act: () => start(place) };
   const isOver = STARTS_OVER.test(id) || (refusalOf(error)?.retryAfter ?? 0) > SOON_SECONDS;
-  showProblem(id, { app, ...values }, isOver ? [over] : [again, over], detail);
+  const why = said === 'passkey_unsupported' ? promptWord(error) : undefined;
+  showProblem(id, { app, ...values }, isOver ? [over] : [again, over], detail, why && word(why));
 }
 
 /** Somebody who has to wait longer may use another address. */

@@ -10,16 +10,17 @@ export interface WayOn {
   readonly act: () => void;
 }
 
-/** Shows a problem by its id; the first way on has the main button. */
+/** Shows a problem by its id, with a sentence of its own if it has one; the first way on has the main button. */
 export function showProblem(
   id: string,
   values: Readonly<Record<string, string>>,
   [first, second]: readonly (WayOn | undefined)[],
   detail = '',
+  own?: string,
 ): void {
   const [title, sentence] = problemText(id, values);
   write('problem-title', title);
-  write('problem-words', sentence);
+  write('problem-words', own ?? sentence);
   offer('problem-go', first);
   offer('problem-other', second);
   say({ 'problem-details': 'details' });

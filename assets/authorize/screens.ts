@@ -41,7 +41,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   const input = field('address');
   input.type = kind === 'phone' ? 'tel' : kind === 'email' ? 'email' : 'text';
   input.inputMode = kind === 'phone' ? 'tel' : 'email';
-  input.autocomplete = kind === 'phone' ? 'tel' : 'email';
+  input.autocomplete = kind === 'phone' ? 'tel webauthn' : 'email webauthn';
   if (input.value === '') input.value = hint;
   const isOpen = channels.length > 0;
   order(isKnown || !isOpen);

@@ -3,6 +3,7 @@ import { register } from '../../client/vault/register.ts';
 import type { RegisterStep, Registrar } from '../../client/vault/registration-run.ts';
 import { kindsOf, nameOf } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { word } from '../words/words.ts';
 import type { Evidence } from './api.ts';
 import { keepHere } from './memory.ts';
@@ -10,12 +11,15 @@ import { refusalOf } from './problem.ts';
 import { type Address, askCode, askOwned, askPasskeyPress, type PasskeyOptions } from './screens.ts';
 import { show } from './view.ts';
 
-/** The person chose another way. */
+/** `form`: this device has no passkey, and the address leads on. */
+type Way = 'sign-in' | 'recover' | 'other-address' | 'form';
+
+/** The person chose another way, or there is only another. */
 export class InsteadError extends Error {
   override readonly name = 'InsteadError';
-  readonly way: 'sign-in' | 'recover' | 'other-address';
+  readonly way: Way;
 
-  constructor(way: 'sign-in' | 'recover' | 'other-address') {
+  constructor(way: Way) {
     super(way);
     this.way = way;
   }
@@ -71,7 +75,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Sign
       const said = refusalOf(error)?.error;
       if (said === 'cancelled') throw new InsteadError('other-address');
       if (said !== 'passkey_refused') throw error;
-      notice = word('passkey.refused');
+      notice = word(promptWord(error) ?? 'passkey.refused');
     }
   }
 }

@@ -30,15 +30,17 @@ export async function begin(place: Place, address: Address): Promise<Answer> {
     await askPress(person, { isMade: true });
     const signed = await signForApp(config, link, [evidence.credentialId]);
     showProgress(place, 'account');
-    return finish(place, signed);
+    return finish(place, signed.evidence);
   }
 }
 
-/** Signs in with a passkey that is registered. */
-export async function signIn(place: Place): Promise<Answer> {
-  const evidence = await signForApp(place.config, place.link);
+/** Signs in with a passkey that is registered. Throws `InsteadError`, and `VaultClientError`. */
+export async function signIn(place: Place, sign = () => signForApp(place.config, place.link)): Promise<Answer> {
+  const { evidence, accepted } = await sign();
   showProgress(place, 'found');
-  return finish(place, evidence);
+  const answer = await finish(place, evidence);
+  accepted();
+  return answer;
 }
 
 /** An answer, once the person has said which addresses the app gets, where there is something to say. */

@@ -6,6 +6,7 @@ import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { RefusedError } from '../../client/wallet/vault.ts';
 import { readState } from '../wallet/api.ts';
 import { type KeptAccount, readAccounts } from '../wallet/memory.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { word } from '../words/words.ts';
 import { QUOTE_MS } from './constants.ts';
 import { findElsewhere } from './elsewhere.ts';
@@ -160,7 +161,7 @@ async function pay(session: Session, current: Quote, back: (words: string) => vo
     await follow(followingOf(session), stored);
   } catch (error) {
     if (session.ended) return;
-    if (error instanceof PasskeyError) return back(word('review.passkey'));
+    if (error instanceof PasskeyError) return back(word(promptWord(error) ?? 'review.passkey'));
     if (error instanceof NoAccountError && session.claimed === current.account.address) {
       return dropHint(session);
     }

@@ -1,9 +1,11 @@
 // The texts and buttons of a payment that is not confirmed: a function of what was seen of it.
+
 import { NoAccountError } from '../../client/wallet/account.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import { RefusedError, UnreachableError } from '../../client/wallet/vault.ts';
 import { endOf, type Verdict } from '../wallet/judge.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { spoken, word } from '../words/words.ts';
 import { EndedError } from './pay.ts';
 import { canRenew, LacksError } from './renew.ts';
@@ -54,7 +56,7 @@ function endWords(record: StoredPayment): string {
 
 /** The error of a repeat or a cancellation in words: nothing was changed. */
 export function troubleOf(error: unknown): string {
-  if (error instanceof PasskeyError) return word('trouble.passkey');
+  if (error instanceof PasskeyError) return word(promptWord(error) ?? 'trouble.passkey');
   if (error instanceof EndedError) return word('trouble.ending');
   if (error instanceof LacksError) return word('trouble.lacks');
   if (error instanceof UnreachableError) return wordsOf('down').join('. ');

@@ -1,6 +1,7 @@
 // The screen on which the person chooses an account, makes one, or finds the one of a passkey. It is a file of its own,
 // loaded for this screen or that of the funds: a second payment from the same account never needs it. Classes that the
 // page has too exist twice, so errors are known by their names.
+
 import { type Account, kindsOf, type NoAccountError } from '../../client/wallet/account.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import { askPasskey, createPasskey, PasskeyError } from '../../client/wallet/passkey.ts';
@@ -10,6 +11,7 @@ import { amountText } from '../wallet/amount.ts';
 import { predictAddress, type Token } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { type KeptAccount, keepAccount, keepAccounts } from '../wallet/memory.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
 import { type Payer, type Payment, printable } from './request.ts';
@@ -201,7 +203,7 @@ function causeOf({ cause }: PasskeyError): string {
 /** A browser that does not know related origins, or finds none, says so; else the person refused. */
 function refusalOf(error: PasskeyError, { rpId }: Config): string {
   const isForbidden = causeOf(error) === 'SecurityError';
-  return isForbidden ? word('setup.foreign', { host: rpId }) : word('setup.refused');
+  return isForbidden ? word('setup.foreign', { host: rpId }) : word(promptWord(error) ?? 'setup.refused');
 }
 
 /** Creates a passkey and computes its account, which need not be deployed. */

@@ -39,6 +39,8 @@ export interface NewPasskeyOptions {
 export interface AskPasskeyOptions {
   readonly signal?: AbortSignal | undefined;
   readonly mediation?: CredentialMediationRequirement | undefined;
+  /** A prompt with the passkeys of this device; without one it fails at once. Other browsers ask as ever. */
+  readonly uiMode?: 'immediate' | undefined;
 }
 
 /**

@@ -22,10 +22,21 @@ export interface Passkeys {
   allow(isAllowed: boolean): Promise<void>;
   /** Another authenticator that has the passkey made at this place alone, as on a second device. */
   only(place: number): Passkeys;
+  /** The same passkeys of a person who takes the one that a field suggests. */
+  suggested(): Passkeys;
+}
+
+/** An authenticator that has no person takes a passkey that a field suggests at once, unless the browser suggests none. */
+function suggestNothing(): void {
+  const isAvailable = async () => false;
+  Object.assign(globalThis.PublicKeyCredential ?? {}, { isConditionalMediationAvailable: isAvailable });
 }
 
 /** An authenticator whose person is there and verified. A passkey made in one window is there in the next. */
-export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credential>()): Passkeys {
+export function createPasskeys(
+  known = new Map<string, Protocol.WebAuthn.Credential>(),
+  { picksSuggestions = false } = {},
+): Passkeys {
   let last: { session: CDPSession; authenticatorId: string } | undefined;
   const passkeys: Passkeys = {
     signalled: { renamed: [], deleted: [] },
@@ -34,6 +45,10 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
       // Headless windows have no focus of their own, without which no passkey is asked.
       await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
       await session.send('WebAuthn.enable');
+      if (!picksSuggestions) {
+        await page.evaluateOnNewDocument(suggestNothing);
+        await page.evaluate(suggestNothing);
+      }
       const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
         options: {
           protocol: 'ctap2',
@@ -74,6 +89,7 @@ export function createPasskeys(known = new Map<string, Protocol.WebAuthn.Credent
       await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: isAllowed });
     },
     only: (place) => createPasskeys(new Map([...known].slice(place, place + 1))),
+    suggested: () => createPasskeys(known, { picksSuggestions: true }),
   };
   return passkeys;
 }

@@ -82,7 +82,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   },
   authorize: {
     html: ['authorize/index.html'],
-    scripts: scriptsIn('authorize'),
+    scripts: [...scriptsIn('authorize'), 'wallet/prompt.ts'],
     made: [
       ...titled(Object.values(SIGN_UP_PROBLEMS)),
       ...['both', 'phone', 'email'].flatMap((kind) => [`start.${kind}`, `start.fault_${kind}`]),
