@@ -9,6 +9,7 @@ import recorded from '../scripts/openapi/recorded.json';
 import { whileTimePasses } from './support/clock.ts';
 import { temporaryFolder } from './support/databases.ts';
 import { type ExampleWorld, openExampleWorld, type Prepared, type Variables } from './support/example-world.ts';
+import { mergedRecord, type Recorded } from './support/recorded.ts';
 import { until } from './support/until.ts';
 
 // `RECORD_EXAMPLES=1` writes what the examples are answered to scripts/openapi/recorded.json, for the documents.
@@ -31,7 +32,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.stop();
   home.remove();
-  if (isRecording) await Bun.write(RECORDED, `${JSON.stringify(answers, shorten, 2)}\n`);
+  const record = mergedRecord(routes.map(nameOf), before, answers);
+  if (isRecording) await Bun.write(RECORDED, `${JSON.stringify(record, shorten, 2)}\n`);
 });
 
 /** Of a page's catalogue three words are enough to see, of a chart three points. */
@@ -41,11 +43,6 @@ const shorten = (name: string, value: unknown) =>
     : name === 'words' && typeof value === 'object'
       ? Object.fromEntries(Object.entries(value ?? {}).slice(0, 3))
       : value;
-
-interface Recorded {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 const before: Readonly<Record<string, Recorded>> = recorded;
 const answers: Record<string, Recorded> = {};
