@@ -1,7 +1,7 @@
-// bun scripts/docs.ts: writes docs/settings.md and packaging/vault.env from the settings, the table of limits in docs/operating.md from their
-// catalogue, the one of lib/ in docs/architecture.md, the words of docs/troubleshooting.md, the weights of pages in
-// docs/pages.md, and from the routes the operations in docs/http.md and the types of the client; a test fails when one
-// is stale.
+// bun scripts/docs.ts: writes docs/settings.md and packaging/vault.env from the settings, the table of limits in
+// docs/operating.md from their catalogue, the one of lib/ in docs/architecture.md, the words of
+// docs/troubleshooting.md, the weights of pages in docs/pages.md, and from the routes the operations in docs/http.md
+// and the types of the client; a test fails when one is stale.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { settingsFile } from '../commands/setup/settings-file.ts';

@@ -1,10 +1,9 @@
 // npm start: builds the vault, starts a dev stack around it (chain, contracts, bundler, paymaster, mail, a shop), and
-// the
-// vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0. npm run
-// dev (--watch): the dev stack stays, and the vault runs from its sources and starts again at each save. Flags behind
-// --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this process,
-// so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a word, and
-// runs what follows.
+// the vault in it. Ctrl+C, SIGTERM, or the end of npm ends all of it, at whatever step: then the exit code is 0. npm
+// run dev (--watch): the dev stack stays, and the vault runs from its sources and starts again at each save. Flags
+// behind --watch go to Bun: `bun scripts/start.ts --watch --inspect`. In package.json `exec` makes npm's shell this
+// process, so that npm's signals come here and npm waits; Windows' cmd knows neither `exec` nor `#`, fails without a
+// word, and runs what follows.
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildProgram } from './build/program.ts';
@@ -97,7 +96,7 @@ async function build(stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
 }
 
-/** Writes the vault's settings to a file, for commands beside it: `dist/vault limits show --config .world/vault.env`. */
+/** Writes the vault's settings to a file, for commands beside it: `dist/vault doctor --config .world/vault.env`. */
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
   await Bun.write(BRANDS_FILE, JSON.stringify(BRANDS));
   const { CLIENTS } = process.env;

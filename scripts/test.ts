@@ -1,5 +1,5 @@
-// npm test [-- AREA…]: the static checks and the tests of a tier, or the tests of an area. Closes with real counts; zero
-// tests is a failure.
+// npm test [-- AREA…]: the static checks and the tests of a tier, or the tests of an area. Closes with real counts;
+// zero tests is a failure.
 import { join } from 'node:path';
 import { compileContracts } from './contracts.ts';
 import { buildAlto } from './dev-stack/alto.ts';

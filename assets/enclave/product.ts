@@ -1,9 +1,8 @@
 // Products of 256-bit integers of ten 26-bit limbs, as the columns that a reduction takes up.
 
 // A column sums ten products of limbs: with factors within m · 2^26 and n · 2^26 it stays within mn · 2^55.4, and of
-// several
-// products so do the mn added up. They must stay under 190 for 63 bits. The largest is 126, for y in the additions of
-// P-256.
+// several products so do the mn added up. They must stay under 190 for 63 bits. The largest is 126, for y in the
+// additions of P-256.
 
 /** Nineteen 64-bit column sums, the lowest first; column i weighs 2^(26·i). */
 export const COLUMNS = memory.data(152);

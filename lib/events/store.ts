@@ -4,8 +4,7 @@ import { type Condition, textOf as columnText, type Row, type Statement, type Va
 import { ALL_APPS, EVENTS, type EventType, type NewEvent, type StoredEvent } from './catalogue.ts';
 
 // Ids are assigned inside the write transaction, and SQLite and libSQL have one writer at a time: the order of ids is
-// the
-// order of commits. So a reader of `id > last` never misses a row that is committed later with a smaller id.
+// the order of commits. So a reader of `id > last` never misses a row that is committed later with a smaller id.
 
 /** `ifChanged`: only if the previous statement of the batch changed a row. `when`: only if the condition holds. */
 interface EmitOptions {

@@ -35,7 +35,7 @@ export async function writeAssets(folder: string): Promise<Assets> {
   return written;
 }
 
-/** Puts the served files, made in `folder`, into the program: `commands/serve/embedded.ts` then imports each of them. */
+/** Puts the served files, made in `folder`, into the program: `commands/serve/embedded.ts` then imports them. */
 export async function embedAssets(folder: string): Promise<Bun.BunPlugin> {
   const all = Object.entries(await packAssets(await writeAssets(folder)));
   const imports = all.map(([, { file }], i) => `import file${i} from ${JSON.stringify(file)} with { type: 'file' };`);

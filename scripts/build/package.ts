@@ -6,8 +6,9 @@ import { writeAssets } from './embed-assets.ts';
 const ROOT = join(import.meta.dir, '../..');
 
 /**
- * The vault, its client, the enclave's client and the checks of payments and approvals as modules for any Fetch runtime, their
- * dependencies left outside, with their types; and for Node, Deno and Bun what reads the files beside them.
+ * The vault, its client, the enclave's client and the checks of payments and approvals as modules for any Fetch
+ * runtime, their dependencies left outside, with their types; and for Node, Deno and Bun what reads the files beside
+ * them.
  */
 export async function buildPackage(folder: string): Promise<void> {
   for (const entry of ['routes/index.ts', 'client/enclave.ts']) {

@@ -26,7 +26,10 @@ export interface Passkeys {
   suggested(): Passkeys;
 }
 
-/** An authenticator that has no person takes a passkey that a field suggests at once, unless the browser suggests none. */
+/**
+ * An authenticator that has no person takes a passkey that a field suggests at once, unless the browser suggests
+ * none.
+ */
 function suggestNothing(): void {
   const isAvailable = async () => false;
   Object.assign(globalThis.PublicKeyCredential ?? {}, { isConditionalMediationAvailable: isAvailable });

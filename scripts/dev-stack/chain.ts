@@ -29,7 +29,7 @@ export interface ChainOptions {
 }
 
 const BASE_SEPOLIA = 84532;
-/** Each block's state is a file of its own: a chain that mines for a day would fill the disk (18 GB after 20 minutes). */
+/** Each block's state is a file of its own: a chain that mines for a day would fill the disk (18 GB in 20 minutes). */
 const STATES_ON_DISK_MAX = 200;
 /** The time that writing the state file may take. */
 const STOP_TIMEOUT_MS = 5_000;
@@ -64,8 +64,8 @@ export function connectChain(url: string): ChainRpc {
 }
 
 /**
- * Leaves the oldest block 0 of a state file alone. A start adds one of its own, and the next takes any of them: the vault
- * would find another chain than before.
+ * Leaves the oldest block 0 of a state file alone. A start adds one of its own, and the next takes any of them: the
+ * vault would find another chain than before.
  */
 function keepFirstBlock(stateFile: string): void {
   if (!existsSync(stateFile)) return;

@@ -46,7 +46,7 @@ export interface Orders {
   create(): ShownOrder;
   /** An order as it stands; a payment that is not final is checked again. Undefined if there is none. */
   look(id: string): Promise<(ShownOrder & { readonly finding: Finding }) | undefined>;
-  /** Checks a receipt that a page handed in. Undefined if there is no such order; throws if the vault does not answer. */
+  /** Checks a receipt that a page handed in. Undefined without such an order; throws if the vault does not answer. */
   check(id: string, receipt: unknown): Promise<Finding | undefined>;
 }
 

@@ -1,4 +1,4 @@
-// The description of the HTTP API, OpenAPI 3.1, made of the rows of `routes/`. The build puts it among the served files.
+// The description of the HTTP API, OpenAPI 3.1, of the rows of `routes/`. The build puts it among the served files.
 import { VERSION } from '../../lib/base/version.ts';
 import type { Answer, Security } from '../../routes/http/describe.ts';
 import type { Fields } from '../../routes/http/fields.ts';

@@ -1,4 +1,4 @@
-/** Folders whose tests wait for browsers, chains and killed programs, and files beside them: most of the time of all. */
+/** Folders whose tests wait for browsers, chains and killed programs, and files beside them: most of all the time. */
 const LONG = [
   ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'],
   // Each compiles wrong accounts; account2/invariants walks on the right one each time.

@@ -8,7 +8,7 @@ export function toolPath(path: string): string {
   return join(FOLDER, 'node_modules', path);
 }
 
-/** Installs the packages of tests/tools, by its lock file; milliseconds where they are there. Throws where Bun fails. */
+/** Installs the packages of tests/tools, by its lock file; milliseconds where they are there. Throws if Bun fails. */
 export function installTools(): void {
   if (!existsSync(toolPath('.'))) console.log('Installing what checks and tests need, into tests/tools/node_modules …');
   const command = [process.execPath, 'install', '--frozen-lockfile', '--silent'];

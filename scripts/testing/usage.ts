@@ -45,7 +45,7 @@ export interface TestOptions {
 /** Reads the command line. Throws `UsageError`. */
 export function readOptions(args: readonly string[]): TestOptions {
   const { values, positionals } = parse(args);
-  // A file waits for leases, blocks and pages about as long as it computes: with two more, a fifth of the time was idle.
+  // A file waits for leases, blocks and pages about as long as it computes: with two more, a fifth of it was idle.
   const jobs = readCount('jobs', values.jobs) ?? availableParallelism() + 3;
   for (const one of ['static', 'all', 'rest'] as const)
     if (values[one] && positionals.length > 0) throw new UsageError(`--${one} takes no area.`);
