@@ -1,6 +1,7 @@
 // Each test is an attack on codes as it was made against the running program, over HTTP.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { smtpMailer } from '../../commands/mail/smtp.ts';
+import { type Engine, engines } from '../support/databases.ts';
 import { type Reply, startVault, type TestVault } from '../support/vault.ts';
 
 const HOUR = 3_600_000;
@@ -89,6 +90,27 @@ describe('H4: a stranger and the code of somebody else', () => {
       expect((await check(OWNER, await ask(OWNER))).body.verified).toBe(true);
       await t.clock.advance(HOUR);
     }
+  });
+
+  test('a database that takes no writes is no oracle: strangers have their two checks of a code, and no third', async () => {
+    const [engine] = engines();
+    const own = await (engine as Engine).open();
+    let isAway = false;
+    const batch: typeof own.batch = (statements, mode) =>
+      isAway && mode === 'write' ? Promise.reject(new Error('the disk is full')) : own.batch(statements, mode);
+    const away = await startVault({}, { database: { ...own, batch } });
+    await away.from(OWNER).call('POST /api/verify/send', alice);
+    const code = away.codeFor(alice.identifier);
+    isAway = true;
+    const tried = async (guess: string) => {
+      const { status, body } = await away.from(stranger()).call('POST /api/verify/check', { ...alice, code: guess });
+      return [status, body.message ?? body.error];
+    };
+    for (let i = 0; i < 2; i++) expect(await tried(wrong(code))).toEqual([200, 'Incorrect code']);
+    expect(await tried(code)).toEqual([200, 'Incorrect code']);
+    isAway = false;
+    await away.stop();
+    await own.close();
   });
 
   test('the messages are no oracle: none, live, expired, used and spent read the same to who did not ask', async () => {

@@ -406,6 +406,14 @@ describe('SMS codes are checked by the provider', () => {
       expect(bound.body.verified).toBe(true);
     });
 
+    test('a challenge that the vault has not given is judged by no code, not even by the provider’s', async () => {
+      await send();
+      const challenge = 'A'.repeat(22);
+      const guessed = await ask('POST /api/verify/check', { ...phone(), challenge, code: rightCode() }, stranger);
+      expect([guessed.body.verified, twilio.requests.check]).toEqual([false, 0]);
+      expect((await check(rightCode())).body.verified).toBe(true);
+    });
+
     test('two addresses that ask first keep out the owner of neither hour: the shared one is theirs too', async () => {
       await send(phone(), stranger);
       await send();
