@@ -76,13 +76,16 @@ async function askByCurl(route: Route, { t, variables }: Prepared): Promise<void
   const name = nameOf(route);
   expect(variablesOf(route).filter((one) => !(one in variables))).toEqual([]);
   if (!isRecording) expect(document).toContain(`\n${curlOf(route)}\n`);
-  if (isStream(route)) setTimeout(() => t.vault.endStreams(), 1000);
   let answer: Awaited<ReturnType<typeof run>> | undefined;
   void run(curlOf(route), { VAULT: t.url, ...variables }).then((came) => {
     answer = came;
   });
   // A program is given a moment for each step of the time.
-  const { status, text } = await until(`the answer to ${name}`, () => t.clock.advance(100).then(() => answer));
+  const { status, text } = await until(`the answer to ${name}`, async () => {
+    await t.clock.advance(100);
+    if (isStream(route) && (await isStreaming(t))) t.vault.endStreams();
+    return answer;
+  });
   expect([name, status, text]).toEqual([name, Number(Object.keys(route.answers)[0]), text]);
   const isJson = !('media' in (route.answers[status] ?? {}));
   if (!isJson) return;
@@ -103,6 +106,8 @@ async function askByClient(code: string, name: string, { t, variables }: Prepare
   expect(document).toContain(`\n${code}\n`);
   expect(membersOf(answer)).toEqual(membersOf(before[name]?.body));
 }
+
+const isStreaming = async (t: Prepared['t']) => /^vault_streams 1$/m.test((await t.call('GET /metrics')).text);
 
 const isStream = (route: Route) => nameOf(route) === 'GET /v1/console/events';
 

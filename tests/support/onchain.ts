@@ -14,6 +14,7 @@ import {
   sendTransaction,
   waitForReceipt,
 } from '../../scripts/dev-stack/wallet.ts';
+import { until } from './until.ts';
 
 /** A transaction that was mined. */
 export interface Mined {
@@ -91,7 +92,9 @@ export async function startTestChain({ edition, ...options }: TestChainOptions =
         () => Promise.reject(new Error('the transaction would not revert')),
         () => undefined,
       );
-      return (await rpc('eth_sendTransaction', [call])) as Hex.Hex;
+      const hash = (await rpc('eth_sendTransaction', [call])) as Hex.Hex;
+      await until('its receipt', () => rpc('eth_getTransactionReceipt', [hash]));
+      return hash;
     },
     async deployHolder({ x, y }, salt) {
       if (!holderArtifact) throw new Error('contracts/test/KeyHolder.sol is missing');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Hex } from 'ox';
 import { didHash } from '../../../lib/identity/did.ts';
-import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
+import { devAccount, sendTransaction, waitForReceipt } from '../../../scripts/dev-stack/wallet.ts';
 import { type Candidate, startRelayChain } from '../../support/candidates.ts';
 import { startForwarder } from '../../support/forwarder.ts';
 import { registerData } from '../../support/onchain.ts';
@@ -217,8 +217,9 @@ describe('confirmed is what the registry’s own event says (M4)', () => {
     await chain.rpc('anvil_impersonateAccount', [alice.smartAccount]);
     await chain.rpc('anvil_setBalance', [alice.smartAccount, Hex.fromNumber(10n ** 18n)]);
     const call = { from: alice.smartAccount, to: chain.registry, data: registerData(alice), gas: '0x7a120' };
-    const txHash = await chain.rpc('eth_sendTransaction', [call]);
+    const txHash = (await chain.rpc('eth_sendTransaction', [call])) as Hex.Hex;
     await gasCosts(1n);
+    await waitForReceipt(chain.rpc, txHash);
     await world.look(5_000);
     expect(await statusOf(world, alice)).toEqual(['submitted', 'queued', null]);
     await chain.mine(3);
