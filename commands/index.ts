@@ -46,6 +46,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'contracts deploy': async () => (await import('./contracts/contracts.ts')).contractsDeployCommand,
   'service install': async () => (await import('./service/install.ts')).serviceInstallCommand,
   'service switch': async () => (await import('./service/switch.ts')).serviceSwitchCommand,
+  verify: async () => (await import('./verify/verify.ts')).verifyCommand,
   completions: async () => (await import('./cli/completions.ts')).completionsCommand,
   version: async () => versionCommand,
 };

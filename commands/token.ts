@@ -16,6 +16,7 @@ import { type Arguments, needOption, UsageError } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
 import { APP, CONFIG, DATABASE_SETTINGS, EXPIRES, HELP, JSON_OUTPUT, option } from './cli/options.ts';
 import { printAnswer } from './cli/print.ts';
+import { readInput } from './cli/read-input.ts';
 import { UNIT_MS } from './cli/units.ts';
 import { onStore } from './open-store.ts';
 import { checkSettings, previewSettings } from './setup/settings.ts';
@@ -109,7 +110,7 @@ async function delegateToken(given: Arguments): Promise<number> {
 /** Prints the content of a token, and its faults; exit code 1 if it is not valid. `-` reads standard input. */
 async function inspect(given: Arguments): Promise<number> {
   const named = needOption(given, 'TOKEN');
-  const text = named === '-' ? await readInput() : named;
+  const text = named === '-' ? await readInput(2 * UCAN_TOKEN_CHARS_MAX) : named;
   const inspection = await inspectToken(text.trim(), { now: systemClock.now(), verify: createVerify() });
   printAnswer(given, inspection, () => describe(inspection));
   return inspection.valid ? 0 : 1;
@@ -161,16 +162,6 @@ function readDuration(text: string): number {
 }
 
 const DURATION_MS_MAX = 3650 * DAY_MS;
-
-async function readInput(): Promise<string> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of process.stdin) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > 2 * UCAN_TOKEN_CHARS_MAX) break;
-  }
-  return text;
-}
 
 /** The token alone on standard output, so that it can be piped on. */
 function printToken<T extends { readonly expires_at: string }>(given: Arguments, token: string, all: T): number {

@@ -36,6 +36,11 @@ export interface Sealed {
   readonly isMac: boolean | undefined;
 }
 
+/** A backup that this release does not understand. */
+export class NewerBackup extends Error {
+  override readonly name = 'NewerBackup';
+}
+
 /** Turns a SQLite file into a backup and writes it durably. */
 export function seal(path: string, facts: Omit<Manifest, 'bytes' | 'sha256' | 'format'>, key: Uint8Array): Manifest {
   const file = openSync(path, 'r');
@@ -89,7 +94,7 @@ export function readTail(tail: Uint8Array, size: number, key: Uint8Array | undef
   if (!isPlausible || !equalText(digest, digestOf(text, mac)))
     throw new Error('the backup is damaged: its description has changed');
   const read = v.safeParse(MANIFEST, JSON.parse(text));
-  if (!read.success) throw new Error('this vault does not know the format of the backup: a newer vault may');
+  if (!read.success) throw new NewerBackup('this vault does not know the format of the backup: a newer vault may');
   if (read.output.bytes !== start) throw new Error('the backup is damaged: its length is wrong');
   return { manifest: read.output, isMac: key && equalText(mac, macOf(text, key)) };
 }

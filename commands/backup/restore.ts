@@ -1,4 +1,3 @@
-import { Database as Connection } from 'bun:sqlite';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../lib/config/config.ts';
@@ -21,9 +20,9 @@ import { counted, createProgress, type Progress } from '../cli/progress.ts';
 import { ATTESTATION_FILE, KEY_FILES, keepSecret, makeDataDirectory, SECRET_FILES } from '../setup/secrets.ts';
 import { checkSettings, isEmbedded, previewSettings } from '../setup/settings.ts';
 import { filePath } from '../storage/database.ts';
-import { checkContents } from '../storage/tables.ts';
 import { type Manifest, type Sealed, unseal } from './backup-file.ts';
 import type { FoundFile, Restoring } from './backup-from.ts';
+import { checkFile } from './check-file.ts';
 import { isOfName } from './proof.ts';
 import { restoreEmbedded } from './restore-embedded.ts';
 import { restoreRemote } from './restore-remote.ts';
@@ -116,20 +115,6 @@ function checkOrigin({ options }: Arguments, { isMac }: Sealed): void {
     'the backup was made under another VAULT_SECRET, or someone changed it. Set the VAULT_SECRET it was made under. ' +
       '--other-secret accepts it anyway, but then only damage is reliably detected',
   );
-}
-
-/** Reads the backup where it is: SQLite does not look at what stands behind its pages. */
-function checkFile(path: string, manifest: Manifest): void {
-  const connection = new Connection(path, { readonly: true, strict: true });
-  try {
-    checkContents(connection, manifest.rows);
-  } catch (error) {
-    throw new Error(`the backup cannot be restored: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
-  } finally {
-    connection.close();
-  }
 }
 
 interface Order {

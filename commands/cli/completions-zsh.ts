@@ -64,7 +64,7 @@ function secondWords(commands: Commands, group: string): string {
 function argumentsOf(command: Command): string {
   const operands = command.options.filter(isOperand).map(({ name, meaning, values }) => {
     const choice = values === undefined ? '' : `(${values.join(' ')})`;
-    return `1:${described(meaning)}:${name === 'FILE' ? '_files' : choice}`;
+    return `1:${described(meaning)}:${name === 'FILE' || name === 'EVIDENCE' ? '_files' : choice}`;
   });
   const specs = [...operands, ...ownFlags(command).map(flagSpec)].map(quoted);
   return [...specs, ...(command.usesSettings ? ['$_vault_settings'] : [])].join(' ');

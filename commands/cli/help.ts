@@ -11,7 +11,6 @@ import { columns, widthOf, wrap } from './terminal.ts';
 const EXIT_CODES = '0 success, 1 failure, 2 invalid usage';
 
 const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
-  ['vault', 'runs it with defaults, to try it out'],
   ['vault init', 'asks what it needs, and writes its settings'],
   ['vault serve --config vault.env', 'runs it with the settings of a file'],
   ['vault doctor --config vault.env', 'says what is wrong, and what to do'],
