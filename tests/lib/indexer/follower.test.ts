@@ -121,6 +121,14 @@ describe('the follower', () => {
     expect(node.methods.slice(before).toSorted()).toEqual(['eth_getBlockByNumber', 'eth_getBlockByNumber']);
   });
 
+  test('notes a poll again that a clock ahead has dated later than now', async () => {
+    await look();
+    await t.rows('UPDATE follower SET seen_at = seen_at + 3600000');
+    await look();
+    const [row] = await t.rows('SELECT seen_at FROM follower');
+    expect(row?.['seen_at']).toBe(t.clock.now());
+  });
+
   test('goes on where it was after a restart', async () => {
     await actors.register();
     await look();

@@ -341,6 +341,19 @@ describe('the chain has the last word', () => {
     expect([await told(alice), (await relayOf(alice))['failure']]).toEqual(['failed', 'did_taken']);
   });
 
+  test('a registration that was tried twelve times is given up: its nonce is freed, and it gets no other', async () => {
+    const alice = await submit();
+    for (let tries = 1; tries <= 12; tries++) {
+      for (const { hash } of await attemptsOf(alice)) await drop(hash);
+      await chain.mine(6);
+      for (let looks = 0; looks < 5 && (await attemptsOf(alice)).length <= tries; looks++) await look();
+    }
+    expect((await attemptsOf(alice)).map(({ kind }) => kind)).toEqual([...Array(12).fill('call'), 'noop']);
+    await chain.mine(SETTLED + 1);
+    await look();
+    expect([await told(alice), (await relayOf(alice))['failure']]).toEqual(['failed', 'reverted']);
+  });
+
   test('a registration whose nonce was freed, as it stood on a block that is gone, is sent again', async () => {
     const alice = await submit();
     let isTakenBack = false;

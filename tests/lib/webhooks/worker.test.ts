@@ -288,6 +288,18 @@ describe('a receiver that fails', () => {
     expect(wait).toBeLessThanOrEqual(Math.max(pause, WEBHOOK_RETRY_MIN_MS * (1 + RETRY_JITTER)));
   });
 
+  test('with a Retry-After that comes late is left alone for so long after the answer, not after the question', async () => {
+    const t = await start();
+    receiver.answer = async () => {
+      await t.clock.advance(9_000);
+      return new Response(null, { status: 503, headers: { 'retry-after': '60' } });
+    };
+    await tell(t);
+    await t.work();
+    const [row] = await t.rows('SELECT next_attempt_at AS at FROM webhook_deliveries');
+    expect(Number(row?.['at']) - t.clock.now()).toBe(60_000);
+  });
+
   test.each([400, 404, 500, 502])('with %i and a Retry-After is tried again as without', async (status) => {
     const t = await start();
     receiver.answer = () => new Response(null, { status, headers: { 'retry-after': '3600' } });
