@@ -67,6 +67,7 @@ interface PayWorldOptions extends ChainOptions {
   readonly more?: Readonly<Record<string, string>>;
   readonly mail?: Mailer;
   readonly operatorFiles?: Env['operatorFiles'];
+  readonly documentFetch?: Env['documentFetch'];
   /** Whether its browser shows pages only, and no payment handler. */
   readonly pagesOnly?: boolean;
 }
@@ -80,7 +81,7 @@ export interface UpstreamCall {
 
 /** Starts it all; about three seconds. */
 export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWorld> {
-  const { more = {}, mail, operatorFiles, pagesOnly = false, ...options } = given;
+  const { more = {}, mail, operatorFiles, documentFetch, pagesOnly = false, ...options } = given;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
@@ -101,7 +102,7 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
     ...LOCAL_MONEY,
     RATE_LIMIT_PROXY_PER_IP: '100000',
   };
-  const t = await startVault({ ...vars, ...more }, { clock, mail, operatorFiles });
+  const t = await startVault({ ...vars, ...more }, { clock, mail, operatorFiles, documentFetch });
   const shop = startShop();
   const own = await (pagesOnly ? startShell() : startBrowser());
   return {
