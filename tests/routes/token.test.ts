@@ -311,6 +311,20 @@ describe('§5 token', () => {
     const { body } = await exchange(t, early, codes[0] ?? '');
     expect([body.error, body.reason]).toEqual(['invalid_grant', 'expired']);
   });
+
+  test('400 invalid_grant expired: a code that was exchanged and comes again ends its access token, however late', async () => {
+    const request = requestOf();
+    const code = await codeFor(t, alice, request);
+    const { body } = await exchange(t, request, code);
+    await t.clock.advance(61_000);
+    expect((await t.call('GET /userinfo', {}, bearer(body.access_token))).status).toBe(200);
+    // Of a thief who knows the code alone it ends nothing.
+    const guessed = await exchange(t, request, code, { code_verifier: 'x'.repeat(43) });
+    expect(guessed.body.reason).toBe('verifier');
+    expect((await t.call('GET /userinfo', {}, bearer(body.access_token))).status).toBe(200);
+    expect((await exchange(t, request, code)).body.reason).toBe('expired');
+    expect((await t.call('GET /userinfo', {}, bearer(body.access_token))).status).toBe(401);
+  });
 });
 
 describe('§7 userinfo', () => {
