@@ -906,6 +906,7 @@ export type RegistrationDetail = {
     readonly registeredAt: Time;
   };
   readonly watch: { readonly checks: number; readonly nextCheckAt: Time | null };
+  readonly evidence: { readonly key: string | null; readonly lookedAt: Time | null };
   readonly relay: {
     readonly status: 'queued' | 'signed' | 'mined' | 'confirmed' | 'failed';
     readonly failure: string | null;
@@ -948,7 +949,12 @@ export type RegistrationDetail = {
     readonly smartAccount: Address | null;
     readonly registeredAt: Time;
   }[];
-  readonly chain: { readonly chainId: Count; readonly name: string; readonly explorer: string | null };
+  readonly chain: {
+    readonly chainId: Count;
+    readonly name: string;
+    readonly registry: Address | null;
+    readonly explorer: string | null;
+  };
 };
 
 /** The vault is registering the DID: it is in no block yet. */

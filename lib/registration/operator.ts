@@ -95,7 +95,8 @@ export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'con
   const { db, config } = ctx;
   const [row] = await db.read(selectRegistration(id));
   if (!row || isErased(String(row['identifier']))) throw new VaultError('not_found');
-  const { identifier, nextCheckAt, checks } = toRegistration(row);
+  const { identifier, nextCheckAt, checks, proofKey } = toRegistration(row);
+  const lookedAt = row['looked_at'];
   const [relay, session, history, same] = await Promise.all([
     findRelayOfRegistration(db, id),
     findSession(ctx, identifier),
@@ -106,6 +107,7 @@ export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'con
   return {
     registration: shownOf(row, false),
     watch: { checks, nextCheckAt: nextCheckAt === null ? null : isoTime(nextCheckAt) },
+    evidence: { key: proofKey, lookedAt: lookedAt === null ? null : isoTime(Number(lookedAt)) },
     relay: relay
       ? {
           status: relay.status,
@@ -118,7 +120,12 @@ export async function readRegistration(ctx: Pick<Platform, 'db' | 'clock' | 'con
     session,
     ...history,
     others: others.slice(0, OTHERS_SHOWN_MAX),
-    chain: { chainId: config.chainId, name: config.chainName, explorer: config.explorerUrl },
+    chain: {
+      chainId: config.chainId,
+      name: config.chainName,
+      registry: config.didRegistryAddress,
+      explorer: config.explorerUrl,
+    },
   };
 }
 

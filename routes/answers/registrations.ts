@@ -137,6 +137,10 @@ export const RegistrationDetail = v.object({
     checks: about(Count, 'How often the chain was asked about it'),
     nextCheckAt: about(v.nullable(Time), 'Null when it is no longer watched'),
   }),
+  evidence: v.object({
+    key: about(v.nullable(v.string()), 'The public key whose proof was verified: 0x and x, y in hex; null without one'),
+    lookedAt: about(v.nullable(Time), 'The last look at the chain; null until the block is final'),
+  }),
   relay: about(
     v.nullable(
       v.object({
@@ -164,7 +168,11 @@ export const RegistrationDetail = v.object({
   chain: v.object({
     chainId: Count,
     name: v.string(),
-    explorer: about(v.nullable(v.string()), '`/tx/<hash>` and `/address/<account>` below it are pages'),
+    registry: about(v.nullable(Address), 'The registry that decides'),
+    explorer: about(
+      v.nullable(v.string()),
+      '`/tx/<hash>`, `/block/<number>` and `/address/<account>` below it are pages',
+    ),
   }),
 });
 

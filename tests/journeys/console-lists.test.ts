@@ -11,7 +11,10 @@ import { untilHolds } from '../support/until.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const ROWS = 400;
+const REGISTRY = '0x00000000000000000000000000000000000000aa';
 const TX = `0x${'7e'.repeat(32)}`;
+const KEY = `0x${'5a'.repeat(64)}`;
+const LOOKED_AT = Date.parse('2026-11-23T08:00:00Z');
 
 describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
   let own: OwnBrowser;
@@ -20,7 +23,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
   const downloads = temporaryFolder();
   beforeAll(async () => {
     own = await startBrowser();
-    t = await startVault({ EXPLORER_URL: 'https://explorer.example', APPS: 'shop' });
+    t = await startVault({ EXPLORER_URL: 'https://explorer.example', APPS: 'shop', DID_REGISTRY_ADDRESS: REGISTRY });
     c = await openConsole(own.browser, t.url);
     await c.signIn(VAULT_SECRET.replace('00', 'ff'));
     await c.phase('live');
@@ -48,7 +51,9 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.view('sessions');
     await c.says('#view-sessions .empty', /^No session yet\./);
     await writePeople(t.database, ROWS);
-    await t.rows(`UPDATE registrations SET tx_hash = '${TX}' WHERE id = ${ROWS - 1}`);
+    await t.rows(
+      `UPDATE registrations SET tx_hash = '${TX}', proof_key = '${KEY}', looked_at = ${LOOKED_AT} WHERE id = ${ROWS - 1}`,
+    );
   });
 
   test('rows come newest first, and the button below says how many more there are', async () => {
@@ -165,6 +170,36 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.says('#drawer', /Nothing found/);
     await c.view('sessions');
     await gone('#drawer[open]');
+  });
+
+  test('one shows for each word who signed, which block shows it with its page, and when the vault looked', async () => {
+    const evidence = async (id: number) => {
+      await c.page.evaluate(`location.hash = '/registrations?id=${id}'`);
+      await c.says('#drawer', new RegExp(id % 10 === 0 ? 'reverted' : `Confirmed in block ${id}`));
+      return c.page.$$eval('#drawer-part-0 .group:nth-child(2) dl > div', (all) =>
+        all.map((one) => [one.querySelector('dt')?.textContent, one.querySelector('dd')?.textContent ?? '']),
+      );
+    };
+    const shown = Object.fromEntries(await evidence(ROWS - 1));
+    expect(Object.keys(shown)).toEqual([
+      `Confirmed in block ${ROWS - 1}`,
+      'Holds its email',
+      'Proven by its passkey',
+      'Looked at',
+    ]);
+    expect(shown[`Confirmed in block ${ROWS - 1}`]).toContain(`Block ${ROWS - 1} Explorer`);
+    expect(shown[`Confirmed in block ${ROWS - 1}`]).toMatch(/registry 0x/);
+    expect(shown['Holds its email']).toBe('The attestation that it was registered with');
+    expect(shown['Proven by its passkey']).toContain('Signed by the key 0x5a5a');
+    expect(shown['Looked at']).toContain('23 Nov 2026');
+    const link = await c.page.$eval('#drawer a[aria-label^="Block"]', (one) => [one.getAttribute('href'), one.rel]);
+    expect(link).toEqual([`https://explorer.example/block/${ROWS - 1}`, 'noopener noreferrer']);
+    // A handle rests on its alias; one that failed, on no block.
+    expect(Object.fromEntries(await evidence(ROWS - 2))['Holds its handle']).toContain('Its alias');
+    const failed = await evidence(ROWS - 10);
+    expect(failed).toEqual([['Failed: the transaction reverted', "The vault's own record of its transaction"]]);
+    await press('Escape');
+    await until(address, (hash) => hash === '#/registrations');
   });
 
   test('one that is followed by another in the address gives way to it', async () => {

@@ -5,15 +5,14 @@ import { formatValue } from '../format.ts';
 export function copyable(value: string, name: string, href?: string): HTMLElement {
   const button = make('button', { type: 'button', class: 'quiet', 'aria-label': `Copy ${name}` }, 'Copy');
   button.addEventListener('click', () => void copyTo(button, value));
-  const link =
-    href === undefined
-      ? null
-      : make(
-          'a',
-          { href, target: '_blank', rel: 'noopener noreferrer', 'aria-label': `${name} in the explorer` },
-          'Explorer',
-        );
-  return make('span', { class: 'copyable' }, shortened(value), button, link);
+  return make('span', { class: 'copyable' }, shortened(value), button, explorerLink(name, href));
+}
+
+/** A link to a page of the explorer; null without one. */
+export function explorerLink(name: string, href: string | undefined): HTMLElement | null {
+  if (href === undefined) return null;
+  const label = `${name} in the explorer`;
+  return make('a', { href, target: '_blank', rel: 'noopener noreferrer', 'aria-label': label }, 'Explorer');
 }
 
 /** The beginning and the end of a long value; screen readers and the pointer get the whole. */

@@ -1,6 +1,7 @@
 import { type Child, definitions, make } from '../dom.ts';
 import { nounOf } from '../format.ts';
 import { copyable } from './copy.ts';
+import { evidenceFacts, pageOf } from './evidence.ts';
 import { wholeMoment } from './moment.ts';
 import type { Registration, RegistrationDetail, Session } from './rows.ts';
 import { stateMark } from './table.ts';
@@ -15,6 +16,7 @@ export function registrationFacts(detail: RegistrationDetail, onOther: (id: numb
     'div',
     { class: 'groups' },
     group('Registration', definitions(mainFacts(detail))),
+    group('Evidence', definitions(evidenceFacts(detail))),
     group('On the chain', definitions(chainFacts(detail))),
     relay && group("The vault's call", definitions(relayFacts(relay))),
     group('Session', session ? definitions(sessionFacts(session)) : 'None is kept.'),
@@ -58,8 +60,7 @@ function mainFacts({ registration, verifiedAt }: RegistrationDetail): readonly F
 
 function chainFacts({ registration, watch, chain }: RegistrationDetail): readonly Fact[] {
   const { txHash, blockNumber, final, smartAccount, status } = registration;
-  const { explorer } = chain;
-  const at = (kind: string, value: string) => (explorer === null ? undefined : `${explorer}/${kind}/${value}`);
+  const at = (kind: 'tx' | 'address', value: string) => pageOf(chain, kind, value);
   const unwatched = status === 'submitted' ? 'None: the relay watches it' : 'None: it is settled';
   const isFinal = final ? 'Yes: no re-organisation takes it back' : 'Not yet';
   return [

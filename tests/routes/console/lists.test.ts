@@ -191,7 +191,7 @@ describe('an export', () => {
 describe('GET /v1/console/registrations/detail', () => {
   let t: TestVault;
   beforeEach(async () => {
-    t = await startVault({ EXPLORER_URL: 'https://explorer.example' });
+    t = await startVault({ EXPLORER_URL: 'https://explorer.example', DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}` });
   });
   afterEach(() => t.stop());
 
@@ -223,6 +223,16 @@ describe('GET /v1/console/registrations/detail', () => {
       },
     ]);
     expect(text).not.toContain('ada@');
+  });
+
+  test('has what its words rest on: the key that signed, the last look, and the registry', async () => {
+    await t.call('GET /readyz');
+    await writePeople(t.database, 2);
+    await t.rows(`UPDATE registrations SET proof_key = '0xabcd', looked_at = 1000 WHERE id = 2`);
+    const { body } = await detail(2);
+    expect(body.evidence).toEqual({ key: '0xabcd', lookedAt: '1970-01-01T00:00:01.000Z' });
+    expect(body.chain.registry).toBe(`0x${'11'.repeat(20)}`);
+    expect((await detail(1)).body.evidence).toEqual({ key: null, lookedAt: null });
   });
 
   test('has the call of the relay', async () => {
