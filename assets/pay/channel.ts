@@ -3,9 +3,11 @@
 
 import { utf8 } from '../../client/bytes.ts';
 import { toBase64url } from '../../client/wallet/bytes.ts';
+import { type Asker, parseLink, readReturnUrl } from '../wallet/asker.ts';
+import { hearOpener, NoRequestError } from '../wallet/opener.ts';
 import { CHANNEL_MS, REQUEST_MS } from './constants.ts';
-import { endOfLink, isPlace, parseLink, readReturnUrl } from './link.ts';
-import type { Asked, Asker } from './request.ts';
+import { endOfLink } from './link.ts';
+import type { Asked } from './request.ts';
 
 /** The receipt that the shop gets for a payment in a block. */
 export interface Details {
@@ -45,11 +47,6 @@ export interface Channel {
   onEnd: (why: 'aborted' | 'expired' | 'gone') => void;
   /** Where a link's answer goes after a click; undefined if the answer is sent without one. */
   readonly returnTo: ((outcome: Details | Failure) => string) | undefined;
-}
-
-/** This page has no request, or its sender has gone. */
-export class NoRequestError extends Error {
-  override readonly name = 'NoRequestError';
 }
 
 /** Connects to the request that this page was opened for. Throws `NoRequestError`. */
@@ -138,42 +135,20 @@ interface Message {
   };
 }
 
-/**
- * The opener says who it is by `origin`, and the browser who it really is: only that origin is heard, and only it is
- * answered.
- */
+/** Only the opener at that origin is heard, and only it is answered. */
 async function fromOpener(origin: string): Promise<Channel> {
-  const opener = window.opener as Window | null;
-  if (!opener || !isPlace(origin)) throw new NoRequestError();
-  const say = (message: object) => opener.postMessage({ vault: 'pay', ...message }, origin);
-  let channel: Channel | undefined;
-  let isOver = false;
-  const asked = new Promise<Asked>((resolve, reject) => {
-    setTimeout(() => reject(new NoRequestError()), CHANNEL_MS);
-    window.addEventListener('message', ({ source, origin: from, data }: MessageEvent<unknown>) => {
-      if (source !== opener || from !== origin || !isOurs(data)) return;
-      if (data['type'] === 'abort') {
-        isOver = true;
-        channel?.onEnd('aborted');
-      }
-      // The first request is the only one: the order that is shown cannot be exchanged for another.
-      if (data['type'] === 'request') resolve(askedOf(data, { via: 'opener', origin, frame: undefined }));
-    });
-  });
-  say({ type: 'ready' });
-  channel = {
+  const line = await hearOpener('pay', origin);
+  const { say } = line;
+  const channel: Channel = {
     ...SILENT,
-    asked: await asked,
-    commit: async () => !isOver && !opener.closed,
+    asked: askedOf(line.request, { via: 'opener', origin, frame: undefined }),
+    commit: async () => line.isOpen(),
     pending: (details) => say({ type: 'pending', details }),
     answer: (details) => say({ type: 'answer', details }),
     cancel: (reason) => say({ type: 'cancel', reason }),
   };
+  line.onAbort = () => channel.onEnd('aborted');
   return channel;
-}
-
-function isOurs(data: unknown): data is Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null && (data as { vault?: unknown }).vault === 'pay';
 }
 
 /** A link does not show its author: the origin shown is the one that the answer goes to. */

@@ -3,9 +3,10 @@
 import { loadEnclave } from '../../client/wallet/enclave.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
+import { NoRequestError } from '../wallet/opener.ts';
 import { loadWords } from '../words/words.ts';
 import { review } from './approval.ts';
-import { type Channel, deafChannel, NoRequestError, openChannel } from './channel.ts';
+import { type Channel, deafChannel, openChannel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import { follow } from './follow.ts';
 import { showProblem } from './outcome.ts';

@@ -6,8 +6,6 @@ export const REQUEST_MS = 4 * 60_000;
 export const LINKS_MAX = 100;
 /** A quote older than this is requested again before approval. */
 export const QUOTE_MS = 60_000;
-/** A button that moves money reacts only after this time, so that a click meant for another window cannot hit it. */
-export const ARMING_MS = 600;
 /** With less time left nothing is signed: it could end before a block has it. */
 export const SIGNING_MS_MIN = 90_000;
 /** After this time the page says that the network is slow. */
@@ -21,9 +19,7 @@ export const LOOK_PAUSE_MS = 1_500;
 export const FUNDS_POLL_MS = 4_000;
 /** After this time without an answer the browser, the shop or the vault counts as gone. */
 export const CHANNEL_MS = 5_000;
-/** Limits of a shop's request. */
+/** The longest id of a shop's request. */
 export const ID_CHARS_MAX = 256;
-export const LABEL_CHARS_MAX = 80;
-export const URL_CHARS_MAX = 2_048;
 /** How long this device keeps a finished payment: a shop that asks again in this time gets the receipt. */
 export const PAYMENT_KEEP_MS = 90 * 86_400_000;

@@ -1,26 +1,7 @@
-// A link's request, where its answer may go, and when it ends.
+// When a link ends.
 import { utf8 } from '../../client/bytes.ts';
-import { fromBase64url, toHex } from '../../client/wallet/bytes.ts';
-import { LINKS_MAX, REQUEST_MS, URL_CHARS_MAX } from './constants.ts';
-
-/** A URL that may receive an answer: https, or http on loopback. Undefined for others, such as `javascript:`. */
-export function readReturnUrl(value: unknown): URL | undefined {
-  if (typeof value !== 'string' || value.length > URL_CHARS_MAX || !URL.canParse(value)) return undefined;
-  const url = new URL(value);
-  // The origin of `blob:https://shop.example/…` is the shop's, but the blob may hold any page.
-  const isBare = url.protocol !== 'blob:' && url.username === '' && url.password === '';
-  return isPlace(url.origin) && isBare ? url : undefined;
-}
-
-/** The JSON object in a link; empty if it is invalid. */
-export function parseLink(request: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64url(request))) as unknown;
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
-}
+import { toHex } from '../../client/wallet/bytes.ts';
+import { LINKS_MAX, REQUEST_MS } from './constants.ts';
 
 /**
  * When a link ends: counted from its first opening on this device, which a reload does not change. A link that never
@@ -40,12 +21,4 @@ export async function endOfLink(request: string): Promise<number> {
     // Then it starts now.
   }
   return openedAt + REQUEST_MS;
-}
-
-/** A bare origin of https, or of loopback. */
-export function isPlace(origin: string): boolean {
-  if (!URL.canParse(origin) || new URL(origin).origin !== origin) return false;
-  const { protocol, hostname } = new URL(origin);
-  const isLoopback = /^(?:localhost|(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
 }

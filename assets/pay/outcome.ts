@@ -1,10 +1,10 @@
 // The last screen of a payment, and the ways back to the shop.
+import { hostOf } from '../wallet/asker.ts';
+import { printable } from '../wallet/printable.ts';
 import { copyOnPress, make } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
 import type { Channel, Details, Failure } from './channel.ts';
 import type { Receipt } from './receipt.ts';
-import { printable } from './request.ts';
-import { hostOf } from './review.ts';
 import { element, onPress, shownPart, showPart, toggle, write, writeAmount, writeDetail } from './view.ts';
 import { type Problem, wordsOf } from './words.ts';
 

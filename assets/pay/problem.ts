@@ -1,7 +1,8 @@
 // The page's view of an error: a function of the error.
+
 import { FeeBoundError } from '../../client/wallet/send.ts';
 import type { RefusedError } from '../../client/wallet/vault.ts';
-import { NoRequestError } from './channel.ts';
+import { NoRequestError } from '../wallet/opener.ts';
 import { EndedError, OtherTermsError } from './pay.ts';
 import { RequestError } from './request.ts';
 import { isNamed } from './view.ts';

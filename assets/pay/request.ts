@@ -1,32 +1,16 @@
 import { checksum } from '../../client/checksum.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
-import type { PublicKey } from '../../client/wallet/recover.ts';
-import { ID_CHARS_MAX, LABEL_CHARS_MAX, REQUEST_MS } from './constants.ts';
-
-/** The sender of a request. For `link` the origin is only where the answer goes, because anyone can make a link. */
-export interface Asker {
-  readonly via: 'browser' | 'opener' | 'link';
-  readonly origin: string;
-  /** The frame that asked, where it is another origin than the page around it. */
-  readonly frame: string | undefined;
-}
+import type { Asker } from '../wallet/asker.ts';
+import { type Payer, readPayer } from '../wallet/payer.ts';
+import { printable } from '../wallet/printable.ts';
+import { ID_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
 /** The shop's own total. It is only shown. */
 export interface Total {
   readonly label: string;
   readonly currency: string;
   readonly value: string;
-}
-
-/**
- * The payer that the shop names: a hint of which passkey to ask for, and never a proof. The key is there if the shop
- * knows it.
- */
-export interface Payer {
-  readonly credentialId: string;
-  readonly account: Hex;
-  readonly key: PublicKey | undefined;
 }
 
 /** A request as received, not validated yet. */
@@ -119,20 +103,6 @@ export function nameOf({ asker, id }: Pick<Payment, 'asker' | 'id'>): string {
   return paymentName({ ...asker, id });
 }
 
-/**
- * A stranger's text without characters that are invisible or that turn, cover or push away the text beside it:
- * controls, marks of direction, towers of accents. Blanks of all kinds and line breaks become one space.
- */
-export function printable(text: string, max = LABEL_CHARS_MAX): string {
-  return text
-    .toWellFormed()
-    .replace(/(?!\s)[\p{C}\p{DI}]/gu, '')
-    .replace(/[\s\u2800]+/g, ' ')
-    .replace(/(\p{M}{2})\p{M}+/gu, '$1')
-    .slice(0, max)
-    .trim();
-}
-
 function readData(data: readonly unknown[]): Readonly<Record<string, unknown>> {
   const [first, ...others] = data;
   if (typeof first !== 'object' || first === null || Array.isArray(first)) throw new RequestError('no_data');
@@ -177,19 +147,6 @@ function readLabel(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw new RequestError('bad_label');
   return printable(value) || undefined;
-}
-
-/** Leaves out an invalid hint: the page can do without. */
-function readPayer(value: unknown): Payer | undefined {
-  const { credentialId, account, pubKeyX, pubKeyY } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isNamed = typeof credentialId === 'string' && /^[\w-]{16,1364}$/.test(credentialId);
-  if (!isNamed || !isHex(account, 20)) return undefined;
-  const key = isHex(pubKeyX, 32) && isHex(pubKeyY, 32) ? { x: pubKeyX, y: pubKeyY } : undefined;
-  return { credentialId, account: account.toLowerCase() as Hex, key };
-}
-
-function isHex(value: unknown, bytes: number): value is Hex {
-  return typeof value === 'string' && value.length === 2 + 2 * bytes && /^0x[0-9a-fA-F]+$/.test(value);
 }
 
 /** Leaves out an invalid total, because it is only shown. */

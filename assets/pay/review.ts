@@ -5,11 +5,12 @@ import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Config } from '../../client/wallet/vault.ts';
 import { amountText } from '../wallet/amount.ts';
 import type { Token } from '../wallet/api.ts';
+import { hostNode, hostOf, vouchedHost } from '../wallet/asker.ts';
 import { make, short, writeAddress } from '../wallet/view.ts';
 import { word, wordWith } from '../words/words.ts';
 import type { Quote } from './pay.ts';
 import { addressOf, type Hashes, sumOf, unitOf } from './receipt.ts';
-import type { Asker, Payment } from './request.ts';
+import type { Payment } from './request.ts';
 import { element, toggle, write, writeAmount, writeWarnings } from './view.ts';
 
 /** Writes a payment and its quote into the page. */
@@ -32,7 +33,7 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   write('token', payment.token === 'native' ? symbol : addressOf(payment.token, enclave));
   toggle('row-token', payment.token !== 'native');
   const to = addressOf(payment.to, enclave);
-  const host = payeeOf(asker);
+  const host = vouchedHost(asker);
   // The name of the asker is above and on the button.
   toggle('row-payee', host === undefined);
   writeAddress(element('payee'), to);
@@ -56,21 +57,6 @@ export function writeReview(payment: Payment, quote: Quote, { config, enclave }:
   const isEmpty = quote.lacks !== undefined && quote.account.isNew === true && balance === 0n;
   toggle('another', isEmpty);
   element('add').classList.toggle('primary', !isEmpty);
-}
-
-/**
- * The host of the page or frame that asks, as the browser vouches for it: in ASCII, so that no letter looks like
- * another, with its port if that is not the usual one. Nobody vouches for a link.
- */
-export function payeeOf({ via, origin, frame }: Asker): string | undefined {
-  return via === 'link' ? undefined : new URL(frame ?? origin).host;
-}
-
-/** From left to right in every language: another order would show another host. */
-function hostNode(host: string): HTMLElement {
-  const node = make('bdi', '', host);
-  node.dir = 'ltr';
-  return node;
 }
 
 interface Shown {
@@ -154,9 +140,4 @@ export function warningsOf(payment: Payment, quote: Needs): string[] {
     warnings.push(word('warn.frame', { frame, page }));
   }
   return warnings;
-}
-
-/** An origin for display, without `https://`. */
-export function hostOf(origin: string): string {
-  return origin.replace(/^https:\/\//, '');
 }

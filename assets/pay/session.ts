@@ -3,10 +3,11 @@
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Enclave } from '../../client/wallet/enclave.ts';
 import type { Config } from '../../client/wallet/vault.ts';
+import type { Payer } from '../wallet/payer.ts';
 import type { Channel } from './channel.ts';
 import { SIGNING_MS_MIN } from './constants.ts';
 import type { Following } from './follow.ts';
-import type { Payer, Payment } from './request.ts';
+import type { Payment } from './request.ts';
 import type { StoredPayment } from './store.ts';
 import type { Problem } from './words.ts';
 

@@ -12,9 +12,11 @@ import { predictAddress, type Token } from '../wallet/api.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { type KeptAccount, keepAccount, keepAccounts } from '../wallet/memory.ts';
 import { promptWord } from '../wallet/prompt.ts';
+import type { Payer } from '../wallet/payer.ts';
+import { printable } from '../wallet/printable.ts';
 import { isNamed, make, makeButton, short } from '../wallet/view.ts';
 import { spoken, word } from '../words/words.ts';
-import { type Payer, type Payment, printable } from './request.ts';
+import type { Payment } from './request.ts';
 import { beginIn, element, onPress, showPart, toggle, write } from './view.ts';
 
 export { showFunds } from './funds.ts';

@@ -3,11 +3,11 @@
 import type { Account } from '../../client/wallet/account.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Operation } from '../../client/wallet/operation.ts';
+import type { Asker } from '../wallet/asker.ts';
 import type { Version as JudgedVersion, Nothing } from '../wallet/judge.ts';
 import { MemoryError, run, transact } from '../wallet/memory.ts';
 import { PAYMENT_KEEP_MS } from './constants.ts';
 import type { Receipt } from './receipt.ts';
-import type { Asker } from './request.ts';
 
 /** One operation that the passkey signed for a payment. */
 export interface Version extends JudgedVersion {

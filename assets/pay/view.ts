@@ -1,8 +1,7 @@
 // The parts of the page. Only text is written, never HTML.
-import { element, make, step as markStep, onPress, shownOf, showOne, toggle, write } from '../wallet/view.ts';
-import { ARMING_MS } from './constants.ts';
+import { element, make, step as markStep, shownOf, showOne, toggle, write } from '../wallet/view.ts';
 
-export { beginIn, element, isNamed, onPress, toggle, write, writeNetwork } from '../wallet/view.ts';
+export { beginIn, element, isNamed, onArmedPress, onPress, toggle, write, writeNetwork } from '../wallet/view.ts';
 
 /** The parts of the page; one is shown at a time. */
 export type Part = (typeof PARTS)[number];
@@ -40,28 +39,4 @@ export function writeAmount(id: 'amount' | 'progress-amount' | 'paid-amount', te
 /** Marks a step as current and the steps before it as past. */
 export function step(current: 'sign' | 'send' | 'block'): void {
   markStep(['step-sign', 'step-send', 'step-block'], `step-${current}`);
-}
-
-/**
- * As `onPress`, for a button that moves money. It reacts only after the page was visible for `ARMING_MS`, so that a
- * click meant for the screen before cannot hit it. The wait starts again after the page was hidden.
- */
-export function onArmedPress(id: string, act: () => void): void {
-  const button = element(id) as HTMLButtonElement;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const arm = () => {
-    clearTimeout(timer);
-    button.disabled = true;
-    const isSeen = document.visibilityState === 'visible' && document.hasFocus();
-    if (isSeen) timer = setTimeout(() => (button.disabled = false), ARMING_MS);
-  };
-  document.onvisibilitychange = arm;
-  window.onfocus = arm;
-  arm();
-  onPress(id, () => {
-    if (button.disabled) return;
-    // Once: a second click must wait until the page offers it again.
-    button.disabled = true;
-    act();
-  });
 }

@@ -65,6 +65,33 @@ export function press(button: HTMLElement, act: () => void): void {
   };
 }
 
+/**
+ * As `onPress`, for a button that has something signed. It reacts only after the page was visible for `ARMING_MS`, so
+ * that a click meant for the screen before cannot hit it. The wait starts again after the page was hidden.
+ */
+export function onArmedPress(id: string, act: () => void): void {
+  const button = element(id) as HTMLButtonElement;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const arm = () => {
+    clearTimeout(timer);
+    button.disabled = true;
+    const isSeen = document.visibilityState === 'visible' && document.hasFocus();
+    if (isSeen) timer = setTimeout(() => (button.disabled = false), ARMING_MS);
+  };
+  document.onvisibilitychange = arm;
+  window.onfocus = arm;
+  arm();
+  onPress(id, () => {
+    if (button.disabled) return;
+    // Once: a second click must wait until the page offers it again.
+    button.disabled = true;
+    act();
+  });
+}
+
+/** Such a button reacts only after this time, so that a click meant for another window cannot hit it. */
+const ARMING_MS = 600;
+
 /** Calls `act` when the person submits the form. */
 export function onSubmit(id: string, act: () => void): void {
   element(id).onsubmit = (event) => {

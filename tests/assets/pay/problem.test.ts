@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import { NoRequestError } from '../../../assets/pay/channel.ts';
 import { EndedError, OtherTermsError } from '../../../assets/pay/pay.ts';
 import { problemOf } from '../../../assets/pay/problem.ts';
 import { RequestError } from '../../../assets/pay/request.ts';
 import { MemoryError } from '../../../assets/wallet/memory.ts';
+import { NoRequestError } from '../../../assets/wallet/opener.ts';
 import { NoAccountError } from '../../../client/wallet/account.ts';
 import { FeeBoundError } from '../../../client/wallet/send.ts';
 import { RefusedError, UnreachableError } from '../../../client/wallet/vault.ts';

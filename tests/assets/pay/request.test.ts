@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { Address, Hash } from 'ox';
-import {
-  type Asked,
-  type Asker,
-  nameOf,
-  type Payment,
-  printable,
-  RequestError,
-  readPayment,
-  termsOf,
-} from '../../../assets/pay/request.ts';
+import { type Asked, nameOf, type Payment, RequestError, readPayment, termsOf } from '../../../assets/pay/request.ts';
+import type { Asker } from '../../../assets/wallet/asker.ts';
+import { printable } from '../../../assets/wallet/printable.ts';
 import { checksum } from '../../../client/checksum.ts';
 
 const NOW = Date.UTC(2025, 0, 1);

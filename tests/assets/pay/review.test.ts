@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { payeeOf, shortageOf, shortageWords, warningsOf } from '../../../assets/pay/review.ts';
+import { shortageOf, shortageWords, warningsOf } from '../../../assets/pay/review.ts';
+import { vouchedHost } from '../../../assets/wallet/asker.ts';
 import english from '../../../assets/words/en/pay.json' with { type: 'json' };
 
 // As `loadWords` keeps them.
@@ -75,12 +76,12 @@ describe('the payee', () => {
     [new URL('https://tеа.example').origin, 'xn--t-8sbo.example'],
     [new URL('https://TEA.example:443/pay?to=other.example#x').origin, 'tea.example'],
   ])('%s is named by its host', (origin, host) => {
-    expect(payeeOf({ ...asker, origin })).toBe(host);
+    expect(vouchedHost({ ...asker, origin })).toBe(host);
   });
 
   test('is the frame that asks, and nobody for a link', () => {
-    expect(payeeOf({ ...asker, via: 'browser', frame: 'https://ads.example' })).toBe('ads.example');
-    expect(payeeOf({ ...asker, via: 'link' })).toBeUndefined();
+    expect(vouchedHost({ ...asker, via: 'browser', frame: 'https://ads.example' })).toBe('ads.example');
+    expect(vouchedHost({ ...asker, via: 'link' })).toBeUndefined();
   });
 });
 
