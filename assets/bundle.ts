@@ -6,6 +6,7 @@ import { minify, pageStyle, smallHtml } from './small-page.ts';
 /** Pages and scripts that are bundled, their paths without the ending, each from `assets/`. */
 const SCRIPTS: readonly string[] = [
   'account/account',
+  'approve/approve',
   'console/main',
   'landing/landing',
   'pass/pass',
@@ -23,7 +24,7 @@ const FILES: readonly RegExp[] = [
   /^enclave\.wasm$/,
   /^icons\/.+\.(?:png|svg)$/,
   /^words\/[\w-]+\/\w+\.json$/,
-  /^(?:account|authorize|design|landing|pass|pay)\/.+\.(?:html|css|json)$/,
+  /^(?:account|approve|authorize|design|landing|pass|pay)\/.+\.(?:html|css|json)$/,
   /^console\/.+\.html$/,
 ];
 
@@ -49,7 +50,8 @@ export async function bundleAssets(): Promise<Readonly<Record<string, Blob>>> {
 
 /** Pages with a budget of bytes: they get of the shared design what they use. */
 async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
-  const [confirm, authorize, landing, pass] = await Promise.all([
+  const [approve, confirm, authorize, landing, pass] = await Promise.all([
+    smallPage('approve', 'approve'),
     smallPage('pay', 'confirm'),
     smallPage('authorize', 'authorize'),
     smallPage('landing', 'landing', ['landing/missing.html']),
@@ -59,6 +61,8 @@ async function smallPages(): Promise<Readonly<Record<string, Blob>>> {
     '/favicon.ico': await icon(),
     '/landing/landing.css': new Blob([landing.style]),
     '/pass/pass.css': new Blob([pass.style]),
+    '/approve/index.html': new Blob([smallHtml(approve.html)]),
+    '/approve/approve.css': new Blob([approve.style]),
     '/pay/confirm.html': new Blob([smallHtml(confirm.html)]),
     '/pay/confirm.css': new Blob([confirm.style]),
     '/authorize/index.html': new Blob([smallHtml(authorize.html)]),
@@ -100,7 +104,7 @@ async function icon(): Promise<Blob> {
  * uses, or that `others` use which share the style.
  */
 async function smallPage(
-  folder: 'authorize' | 'landing' | 'pass' | 'pay',
+  folder: 'approve' | 'authorize' | 'landing' | 'pass' | 'pay',
   name: string,
   others: readonly string[] = [],
 ): Promise<{ html: string; style: string }> {

@@ -6,6 +6,7 @@ import { checksum } from './checksum.ts';
 import { keccak256 } from './keccak.ts';
 import type { MessageAccount } from './messages.ts';
 import { packAssertion, type RawAssertion } from './packed-assertion.ts';
+import type { PublicKey } from './wallet/recover.ts';
 
 /** The account that approves, and its key that signs. */
 export interface Approver extends Pick<MessageAccount, 'kind' | 'address'> {
@@ -15,7 +16,7 @@ export interface Approver extends Pick<MessageAccount, 'kind' | 'address'> {
   /** The call that creates the account, where it does not exist yet. */
   readonly creation: { readonly factory: string; readonly factoryData: string } | undefined;
   readonly credentialId: string;
-  readonly key: { readonly x: string; readonly y: string };
+  readonly key: PublicKey;
 }
 
 /** What the passkey signs. */

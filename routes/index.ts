@@ -4,6 +4,7 @@ import type { Begun, Env } from '../lib/env.ts';
 import { accountPageRoutes } from './account.ts';
 import { accountRoutes } from './accounts.ts';
 import { aliasRoutes } from './aliases.ts';
+import { approveRoutes } from './approve.ts';
 import { authorizeRoutes } from './authorize.ts';
 import { authorizePageRoutes } from './authorize-page.ts';
 import { balanceRoutes } from './balance.ts';
@@ -78,6 +79,7 @@ export const ROUTES = [
   ...wordRoutes,
   ...passRoutes,
   ...payRoutes,
+  ...approveRoutes,
   ...accountPageRoutes,
   ...authorizeRoutes,
   ...authorizePageRoutes,

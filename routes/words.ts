@@ -24,6 +24,7 @@ export const wordRoutes = [
   wordsOf('pass'),
   wordsOf('authorize'),
   wordsOf('pay'),
+  wordsOf('approve'),
   wordsOf('account'),
   wordsOf('landing'),
 ] as const satisfies readonly Route[];

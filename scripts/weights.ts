@@ -18,6 +18,7 @@ const PAGES = [
   { page: '/authorize', html: '/authorize/index.html', words: 'authorize' },
   { page: '/account', html: '/account/index.html', words: 'account' },
   { page: '/pay/confirm', html: '/pay/confirm.html', words: 'pay' },
+  { page: '/approve', html: '/approve/index.html', words: 'approve' },
   { page: '/pass', html: '/pass/index.html', words: 'pass' },
   { page: '/console', html: '/console/index.html', words: undefined },
 ] as const;

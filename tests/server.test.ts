@@ -27,6 +27,7 @@ const run = (...args: string[]) => runProgram(args, { cwd: folder.path, binary: 
 const PATHS: Readonly<Record<string, string>> = {
   '/console/index.html': '/console',
   '/account/index.html': '/account',
+  '/approve/index.html': '/approve',
   '/landing/index.html': '/',
   '/pay/index.html': '/pay',
   '/pay/confirm.html': '/pay/confirm',

@@ -2,6 +2,7 @@
 // are text, never HTML.
 import { type Catalogue, ENGLISH, englishIn, fillMessage, ISOLATES, type Values } from '../../client/catalogue.ts';
 import type account from './en/account.json';
+import type approve from './en/approve.json';
 import type authorize from './en/authorize.json';
 import type landing from './en/landing.json';
 import type pay from './en/pay.json';
@@ -11,6 +12,7 @@ export type WordId =
   | keyof typeof account
   | keyof typeof landing
   | keyof typeof pay
+  | keyof typeof approve
   | keyof typeof authorize
   | `${string}.${'title' | 'text'}`;
 

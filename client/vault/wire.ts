@@ -1335,6 +1335,11 @@ export interface Operations {
     input: { readonly lang?: string | undefined; readonly app?: string | undefined };
     answer: PageWords;
   };
+  /** The words and the brand of `/approve`. */
+  'GET /words/approve.json': {
+    input: { readonly lang?: string | undefined; readonly app?: string | undefined };
+    answer: PageWords;
+  };
   /** The words and the brand of `/account`. */
   'GET /words/account.json': {
     input: { readonly lang?: string | undefined; readonly app?: string | undefined };

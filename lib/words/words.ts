@@ -6,7 +6,7 @@ import { type Config, ConfigError } from '../config/config.ts';
 import { BUILT_IN, chooseLanguage } from './languages.ts';
 
 /** The pages whose words are served. */
-export const SERVED_PAGES = ['pass', 'authorize', 'pay', 'account', 'landing'] as const;
+export const SERVED_PAGES = ['pass', 'authorize', 'pay', 'approve', 'account', 'landing'] as const;
 
 /** One of them. */
 export type ServedPage = (typeof SERVED_PAGES)[number];

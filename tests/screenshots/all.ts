@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');
-const SCRIPTS = ['landing', 'register', 'account', 'pay', 'shop', 'console'];
+const SCRIPTS = ['landing', 'register', 'account', 'pay', 'approve', 'shop', 'console'];
 
 for (const name of SCRIPTS) {
   console.log(`${name} …`);

@@ -265,7 +265,7 @@ interface BuyOptions {
 
 /** Shorter than a test's time: at its end the browser would be ended with it. */
 
-const isConfirm = (one: Target) => one.url().includes('/pay/confirm');
+const isConfirm = (one: Target) => /\/(?:pay\/confirm|approve)\b/.test(one.url());
 /** Windows that a test has had: one that is still closing is not the next payment's. */
 const had = new WeakSet<Target>();
 

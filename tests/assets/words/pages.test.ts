@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENDS } from '../../../assets/account/lost.ts';
 import { type Problem as AccountProblem, REFUSALS } from '../../../assets/account/words.ts';
+import type { Problem as ApproveProblem } from '../../../assets/approve/problem.ts';
 import { PROBLEMS as SIGN_UP_PROBLEMS } from '../../../assets/authorize/words.ts';
 import type { PendingSign, Problem } from '../../../assets/pay/words.ts';
 import type { Catalogue } from '../../../client/catalogue.ts';
@@ -72,6 +73,22 @@ const ACCOUNT_PROBLEMS = {
   unexpected: 1,
 } as const satisfies Readonly<Record<AccountProblem, 1>>;
 
+/** Every problem of the page of approvals; the type holds them whole. */
+const APPROVE_PROBLEMS = {
+  text_empty: 1,
+  text_long: 1,
+  text_hidden: 1,
+  text_data: 1,
+  bad_id: 1,
+  bad_expiry: 1,
+  expired: 1,
+  no_request: 1,
+  down: 1,
+  no_key: 1,
+  aborted: 1,
+  unexpected: 1,
+} as const satisfies Readonly<Record<ApproveProblem, 1>>;
+
 const titled = (names: readonly string[]) => names.flatMap((name) => [`${name}.title`, `${name}.text`]);
 
 /** Where the words of each page are, and the ids that it puts together. */
@@ -95,6 +112,11 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
     html: ['pay/confirm.html', 'pay/index.html'],
     scripts: [...scriptsIn('pay', ['sw.ts']), ...scriptsIn('wallet')],
     made: [...titled(Object.keys(PROBLEMS)), ...Object.keys(SIGNS).map((sign) => `sign.${sign}`)],
+  },
+  approve: {
+    html: ['approve/index.html'],
+    scripts: [...scriptsIn('approve'), 'wallet/find.ts', 'wallet/payer.ts'],
+    made: titled(Object.keys(APPROVE_PROBLEMS)),
   },
   account: {
     html: ['account/index.html'],
@@ -121,7 +143,7 @@ const NOT_TRANSLATED: readonly RegExp[] = [
   // What the API says of a code.
   /^(?:Code expired|No code was sent|Too many attempts|Too soon|Invalid identifier)$/,
   // Types.
-  /^(?:EIP712Domain|VaultOperation|VetoRecovery|Vault Account)/,
+  /^(?:EIP712Domain|VaultApproval|Vault Approval|VaultOperation|VetoRecovery|Vault Account)/,
 ];
 
 const catalogueOf = (language: string, page: string): Catalogue =>

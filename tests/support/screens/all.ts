@@ -1,11 +1,20 @@
 import { accountScreens } from './account.ts';
+import { approveScreens } from './approve.ts';
 import { confirmScreens } from './confirm.ts';
 import { consoleScreens } from './console.ts';
 import { knownScreens, newcomerScreens } from './register.ts';
 import type { Screen, World } from './screen.ts';
 import { toldScreens } from './told.ts';
 
-const PAGES = [toldScreens, newcomerScreens, knownScreens, accountScreens, confirmScreens, consoleScreens];
+const PAGES = [
+  toldScreens,
+  newcomerScreens,
+  knownScreens,
+  accountScreens,
+  confirmScreens,
+  approveScreens,
+  consoleScreens,
+];
 
 /** The screens of every page, one after the other. */
 export function allScreens(world: World): readonly Screen[] {

@@ -1,0 +1,136 @@
+// The page on which a person reads what an app asks them to approve, and has their passkey sign it.
+import type { Approver } from '../../client/approval-answer.ts';
+import { type Account, NoAccountError } from '../../client/wallet/account.ts';
+import { PasskeyError } from '../../client/wallet/passkey.ts';
+import { type Config, UnreachableError } from '../../client/wallet/vault.ts';
+import { readConfig } from '../wallet/api.ts';
+import { keepAccounts, readAccounts } from '../wallet/memory.ts';
+import { namedAccount } from '../wallet/payer.ts';
+import { onArmedPress, onPress, write, writeNetwork } from '../wallet/view.ts';
+import { loadWords, word } from '../words/words.ts';
+import { type Channel, openChannel } from './channel.ts';
+import { type Problem, problemOf, showProblem } from './problem.ts';
+import { type ApprovalRequest, RequestError, readRequest } from './request.ts';
+import { writeReview } from './review.ts';
+import { type Setup, showSetup } from './setup.ts';
+import { approverOf, sign } from './sign.ts';
+import { showPart } from './view.ts';
+
+let channel: Channel | undefined;
+let hasWords = false;
+/** The request is over: nothing is signed, or answered, any more. */
+let isOver = false;
+/** Counts what the person was shown: what was begun on an earlier screen is void. */
+let turn = 0;
+
+void guard(start);
+
+async function start(): Promise<void> {
+  showPart('loading');
+  hasWords ||= await loadWords('approve');
+  if (!hasWords) throw new UnreachableError('no words');
+  channel ??= await openChannel(location);
+  channel.onAbort = () => end('aborted');
+  const config = await readConfig();
+  writeNetwork('chain', config);
+  const request = readRequest(channel.asked, channel.asker, Date.now());
+  setTimeout(() => end('expired'), request.expires * 1000 - Date.now());
+  await proceed(request, config);
+}
+
+/** At the account that the app names, else the one used last here; else the passkey is asked for it. */
+async function proceed(request: ApprovalRequest, config: Config): Promise<void> {
+  const { person } = request;
+  const account = person ? (await namedAccount(person, config))?.account : (await accountsHere())[0];
+  if (account) return review(request, config, account);
+  await setUp(request, config, person);
+}
+
+/** A browser that stores nothing has none. */
+function accountsHere() {
+  return readAccounts().catch(() => []);
+}
+
+async function setUp(request: ApprovalRequest, config: Config, person?: Setup['person'], from?: Account) {
+  const mine = ++turn;
+  const held = person ? [] : await accountsHere();
+  if (isOver || turn !== mine) return;
+  const done = (account: Account) => void guard(() => review(request, config, account));
+  const back = from && (() => done(from));
+  showSetup({ config, person, held, done, back, cancel: giveUp, guard: (run) => void guard(run) });
+}
+
+/** Shows the text with an account, whose passkey signs it at a press. */
+async function review(request: ApprovalRequest, config: Config, account: Account): Promise<void> {
+  const mine = ++turn;
+  showPart('loading');
+  const approver = await approverOf(account, config);
+  if (isOver || turn !== mine) return;
+  const show = (words?: string) => {
+    writeReview(request, account, config);
+    write('review-notice', words);
+    showPart('review');
+    onArmedPress('approve', () => void guard(() => approve(request, { account, approver, config, show })));
+  };
+  onPress('other', () => void guard(() => setUp(request, config, undefined, account)));
+  onPress('cancel', giveUp);
+  show();
+}
+
+interface Reviewed {
+  readonly account: Account;
+  readonly approver: Approver;
+  readonly config: Config;
+  readonly show: (words?: string) => void;
+}
+
+async function approve(request: ApprovalRequest, { account, approver, config, show }: Reviewed): Promise<void> {
+  const mine = turn;
+  if (request.expires * 1000 < Date.now()) throw new RequestError('expired');
+  try {
+    const answer = await sign(request, approver, config);
+    if (isOver || turn !== mine || !channel?.isOpen()) return;
+    isOver = true;
+    await keepAccounts([account]).catch(() => undefined);
+    write('done-words', word('done.words', { app: new URL(request.asker.origin).host }));
+    onPress('close', () => window.close());
+    showPart('done');
+    channel.answer(answer);
+  } catch (error) {
+    if (isOver) return;
+    if (error instanceof PasskeyError) return show(word('review.passkey'));
+    // The app named somebody else's account, or the key is none any more: the passkey itself shows its account.
+    if (error instanceof NoAccountError) return setUp(request, config);
+    throw error;
+  }
+}
+
+function giveUp(): void {
+  isOver = true;
+  channel?.cancel('cancelled');
+}
+
+/** The app or the clock ends the request. */
+function end(why: Problem): void {
+  if (isOver) return;
+  isOver = true;
+  problem(why);
+}
+
+function problem(of: Problem, again?: () => void): void {
+  showProblem(of, again, () => {
+    if (channel) channel.cancel(of);
+    else window.close();
+  });
+}
+
+/** Runs a step of the page. Its errors become words, with a way to try again where that can help. */
+async function guard(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const [of, canRetry] = problemOf(error);
+    if (of === 'unexpected') console.error(error);
+    problem(of, canRetry ? () => void guard(start) : undefined);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Page } from 'puppeteer-core';
+import { openDevice } from '../account-page.ts';
+import { awaitSelector, makeNew } from '../pay.ts';
+import type { ScreenWants } from './faults.ts';
+import { once, type Screen, type World } from './screen.ts';
+
+const TEXT = `Pay out 250.00 EUR to Bob Example.\n\nPayout 17\n${'W'.repeat(60)} `.repeat(3).trim();
+
+/** The page of approvals, for a browser without an account, and for one that has one. */
+export function approveScreens(world: World): readonly Screen[] {
+  const follow = async (page: Page, path: string, asked: object) => {
+    const text = JSON.stringify({ ...asked, returnUrl: world().shop });
+    const request = encodeURIComponent(Buffer.from(text).toString('base64'));
+    await page.goto(`${world().origin}${path}?mode=redirect&request=${request}`);
+  };
+  const newcomer = once(() => openDevice(world()));
+  const approver = once(async () => {
+    const here = await openDevice(world());
+    const data = { to: `0x${'a1'.repeat(20)}`, amount: '1000', token: 'native', chainId: 84532 };
+    await follow(here.page, '/pay/confirm', { id: 'for-an-account', data });
+    await makeNew(here.page);
+    await awaitSelector(here.page, '#review');
+    return here;
+  });
+  interface Way {
+    readonly who: typeof approver;
+    readonly text?: string;
+    readonly shown: string;
+  }
+  const at = (name: string, { who, text = TEXT, shown }: Way, wants: ScreenWants): Screen => ({
+    ...wants,
+    name: `/approve: ${name}`,
+    async reach() {
+      const { page } = await who();
+      const expires = new Date(Date.now() + 600_000).toISOString();
+      await follow(page, '/approve', { id: 'payout-17', text, expires });
+      await awaitSelector(page, shown);
+      return page;
+    },
+  });
+  return [
+    at(
+      'which account',
+      { who: newcomer, shown: '#find' },
+      {
+        part: 'setup',
+        tabs: ['setup-title', 'find', 'setup-cancel'],
+        words: ['heading: Which account approves?', 'button: Use my passkey', 'button: Cancel'],
+      },
+    ),
+    at(
+      'review',
+      { who: approver, shown: '#approve:not([disabled])' },
+      {
+        part: 'review',
+        tabs: ['review-title', '', 'approve', 'other', 'cancel'],
+        words: ['heading: Approve this?', 'alert:', 'term:', 'definition:'],
+      },
+    ),
+    at(
+      'a problem',
+      { who: approver, text: 'Pay \u202eboB', shown: '#problem' },
+      { part: 'problem', tabs: ['problem-title', 'leave'], words: ['heading: This cannot be approved'] },
+    ),
+  ];
+}
