@@ -1,5 +1,6 @@
 import { isApprovalId, secondsOf } from './approval-terms.ts';
 import { faultOfText } from './approval-text.ts';
+import { toHex } from './bytes.ts';
 import { demandMembers, isAddress, type Member } from './order-members.ts';
 import { isOrigin } from './payment-nonce.ts';
 import type { Hex } from './wallet/bytes.ts';
@@ -41,13 +42,17 @@ export interface ApproverKey {
   readonly pubKeyY: string;
 }
 
+const REQUEST = {
+  text: [(value) => faultOfText(value) === undefined, 'prose of 1 to 1,000 characters, all of them visible'],
+  expires: [(value) => secondsOf(value) !== undefined, 'ISO 8601 with a zone, such as "2026-11-28T12:00:00Z"'],
+  id: [(value) => value === undefined || isApprovalId(value), '1 to 128 characters of ASCII without blanks'],
+} as const satisfies Readonly<Record<string, Member>>;
+
 const MEMBERS = {
   vault: [isOrigin, 'the origin of the vault, such as "https://vault.example.com"'],
   app: [isOrigin, 'the origin of your page, such as "https://shop.example"'],
   chainId: [Number.isSafeInteger, "the chain's number, such as 84532"],
-  text: [(value) => faultOfText(value) === undefined, 'prose of 1 to 1,000 characters, all of them visible'],
-  expires: [(value) => secondsOf(value) !== undefined, 'ISO 8601 with a zone, such as "2026-11-28T12:00:00Z"'],
-  id: [(value) => value === undefined || isApprovalId(value), '1 to 128 characters of ASCII without blanks'],
+  ...REQUEST,
   account: [(value) => value === undefined || isAddress(value), '0x and 40 hex digits'],
 } as const satisfies Record<keyof ApprovalQuestion, Member>;
 
@@ -55,6 +60,13 @@ const MEMBERS = {
 export function demandQuestion(question: ApprovalQuestion): number {
   demandMembers(question, MEMBERS, 'approval');
   return secondsOf(question.expires) as number;
+}
+
+/** A request for the page, of an id of its own where it has none. Throws a `TypeError` like that. */
+export function requestOf(request: Pick<ApprovalQuestion, 'text' | 'expires' | 'id'>) {
+  demandMembers(request, REQUEST, 'approval');
+  const { text, expires, id = toHex(crypto.getRandomValues(new Uint8Array(16))) } = request;
+  return { text, expires, id };
 }
 
 /** The claims that are judged. */

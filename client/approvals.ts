@@ -6,6 +6,7 @@ import {
   demandQuestion,
   readAnswer,
   readKey,
+  requestOf,
 } from './approval-question.ts';
 import { type ReadSignature, readSignature } from './approval-signature.ts';
 import { approvalOf, messages } from './approval-terms.ts';
@@ -28,6 +29,7 @@ export {
   type AskNode,
   faultOfText,
   NodeError,
+  requestOf,
   type TextFault,
 };
 

@@ -309,7 +309,7 @@ describe('docs/brand.md', () => {
 const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['tests/doc-examples.test.ts', 'tests/journeys/demo.test.ts'],
   'docs/admission.md': ['tests/commands/invites.test.ts', 'tests/lib/admission/refused-domains.test.ts'],
-  'docs/approvals.md': ['tests/client/approvals.test.ts'],
+  'docs/approvals.md': ['tests/client/approvals.test.ts', 'tests/journeys/approve.test.ts'],
   'docs/brand.md': ['tests/doc-examples.test.ts'],
   'docs/client.md': ['tests/client/vault/docs.test.ts', 'tests/journeys/client.test.ts'],
   'docs/contracts.md': ['tests/doc-examples.test.ts'],

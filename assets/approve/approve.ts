@@ -6,6 +6,7 @@ import { type Config, UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { namedAccount } from '../wallet/payer.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { onArmedPress, onPress, write, writeNetwork } from '../wallet/view.ts';
 import { loadWords, word } from '../words/words.ts';
 import { type Channel, openChannel } from './channel.ts';
@@ -98,7 +99,7 @@ async function approve(request: ApprovalRequest, { account, approver, config, sh
     channel.answer(answer);
   } catch (error) {
     if (isOver) return;
-    if (error instanceof PasskeyError) return show(word('review.passkey'));
+    if (error instanceof PasskeyError) return show(word(promptWord(error) ?? 'review.passkey'));
     // The app named somebody else's account, or the key is none any more: the passkey itself shows its account.
     if (error instanceof NoAccountError) return setUp(request, config);
     throw error;

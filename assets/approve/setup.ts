@@ -6,6 +6,7 @@ import type { Config } from '../../client/wallet/vault.ts';
 import { findAccounts } from '../wallet/find.ts';
 import { type KeptAccount, keepAccounts } from '../wallet/memory.ts';
 import type { Payer } from '../wallet/payer.ts';
+import { promptWord } from '../wallet/prompt.ts';
 import { element, make, makeButton, onPress, short, toggle, write } from '../wallet/view.ts';
 import { word } from '../words/words.ts';
 import { showPart } from './view.ts';
@@ -73,9 +74,9 @@ function sayNotice(notice: string | undefined, isPlain = false): void {
 }
 
 /** A browser that does not know related origins, or finds none, says so; else the person refused. */
-function refusalOf({ cause }: PasskeyError, { rpId }: Config): string {
-  const isForbidden = cause instanceof DOMException && cause.name === 'SecurityError';
-  return isForbidden ? word('setup.foreign', { host: rpId }) : word('setup.refused');
+function refusalOf(error: PasskeyError, { rpId }: Config): string {
+  const why = promptWord(error);
+  return why === 'prompt.foreign' ? word('setup.foreign', { host: rpId }) : word(why ?? 'setup.refused');
 }
 
 /** Nothing on the chain tells the passkey's account from another. Browsers want a press for every passkey prompt. */

@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 import type { AskNode } from '../payment-node.ts';
 import type { PaymentOrder, PaymentReceipt, PaymentVerdict, VerifyOptions } from '../payments.ts';
+import { type ApproveOptions, type ApproveRequest, approve, approved } from './approve.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
 import { type Call, type CallOptions, createCall, type VaultEndpoint } from './call.ts';
 import { loadPart } from './error.ts';
@@ -14,6 +15,7 @@ import { createVaultInfo } from './vault-info.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
 export type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
+export type { ApproveOptions, ApproveRequest, ApproveReturn } from './approve.ts';
 export type { CallOptions } from './call.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
@@ -94,6 +96,10 @@ export function createClient(options: ClientOptions) {
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
     returned,
+    /** Shows a text to the person, whose passkey signs it; call it from a click. */
+    approve: (request: ApproveRequest, given?: ApproveOptions) =>
+      approve(url, request, { person: payer, ...given }, loadApprovals),
+    approved,
     ...checksOf(url, call),
     /** The vault's events as they happen. */
     async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
@@ -124,6 +130,10 @@ function checksOf(url: string, call: Call) {
       known: ApproverKey | string | URL | AskNode,
       given?: ApprovalOptions,
     ): Promise<ApprovalVerdict> =>
-      (await loadPart(import('../approvals.ts'))).verifyApproval(answer, { vault: url, ...question }, known, given),
+      (await loadApprovals()).verifyApproval(answer, { vault: url, ...question }, known, given),
   };
+}
+
+function loadApprovals() {
+  return loadPart(import('../approvals.ts'));
 }

@@ -1,7 +1,6 @@
 import { demandMembers, TERMS } from '../order-members.ts';
-import { utf8 } from '../wallet/abi.ts';
-import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
-import { fault, parseJson, VaultClientError } from './error.ts';
+import { fault, VaultClientError } from './error.ts';
+import { askPopup, followLink, openPage, returnedBy } from './page.ts';
 import type { VaultInfo } from './vault-info.ts';
 
 /** An order, as your server made it. The same `id` is paid once. */
@@ -83,13 +82,8 @@ export async function pay(url: string, info: VaultInfo, order: PayOrder, { via, 
     const receipt = await byBrowser(origin, sheet, shown, isTried);
     if (receipt) return receipt;
   }
-  // Opened before anything is waited for: browsers open windows for clicks alone.
-  const popup = window.open(
-    `${origin}/pay/confirm?mode=popup&origin=${encodeURIComponent(location.origin)}`,
-    'vault-pay',
-    'popup,width=480,height=760',
-  );
-  if (popup) return byPopup(origin, popup, shown());
+  const popup = openPage('pay', origin);
+  if (popup) return askPopup<PayReceipt>('pay', popup, shown());
   if (via === 'popup') throw fault('payment_blocked');
   return byLink(origin, await shown(), returnUrl);
 }
@@ -122,52 +116,10 @@ async function byBrowser(
   }
 }
 
-/** The page says once that it is ready, perhaps before it is known what to show. */
-function byPopup(origin: string, popup: Window, shown: Promise<Shown>): Promise<PayReceipt> {
-  return new Promise((resolve, reject) => {
-    // Once signed and sent it may be paid, though the window is left: your server finds out.
-    let sent: PayReceipt | undefined;
-    const end = () => {
-      clearInterval(timer);
-      removeEventListener('message', hear);
-    };
-    const leave = (word: string) => {
-      end();
-      if (sent) resolve(sent);
-      else reject(new VaultClientError(word));
-    };
-    const ask = (order: Shown) => popup.postMessage({ vault: 'pay', type: 'request', ...order }, origin);
-    const fail = (error: unknown) => {
-      end();
-      popup.close();
-      reject(error);
-    };
-    const hear = ({ source, origin: from, data }: MessageEvent) => {
-      if (source !== popup || from !== origin || data?.vault !== 'pay') return;
-      if (data.type === 'ready') shown.then(ask, fail);
-      if (data.type === 'pending' || data.type === 'answer') sent = data.details;
-      if (data.type === 'cancel' && data.reason !== 'unconfirmed') sent = undefined;
-      if (data.type === 'answer' || data.type === 'cancel') leave(data.reason);
-    };
-    const timer = setInterval(() => popup.closed && leave('not_paid_yet'), 500);
-    addEventListener('message', hear);
-    shown.catch(fail);
-  });
-}
-
-/** Leaves the page. A page that the browser brings back as it was has not been paid. */
-function byLink(
-  origin: string,
-  { data, ...shown }: Shown,
-  returnUrl = location.origin + location.pathname,
-): Promise<never> {
-  // A link ends for good: each one is new, for the same order.
+/** A link ends for good: each one is new, for the same order. */
+function byLink(origin: string, { data, ...shown }: Shown, returnUrl: string | undefined): Promise<never> {
   const expires = new Date(Date.now() + 240_000).toISOString();
-  const request = toBase64url(utf8(JSON.stringify({ ...shown, data: { expires, ...data }, returnUrl })));
-  location.href = `${origin}/pay/confirm?mode=redirect&request=${request}`;
-  return new Promise((_, reject) =>
-    addEventListener('pageshow', (event) => (event as PageTransitionEvent).persisted && reject(fault('not_paid_yet'))),
-  );
+  return followLink('pay', origin, { ...shown, data: { expires, ...data } }, returnUrl);
 }
 
 /**
@@ -175,14 +127,5 @@ function byLink(
  * address is cleared.
  */
 export function returned(): PayReturn | undefined {
-  const text = /^#vault-pay=([\w-]+)$/.exec(location.hash)?.[1];
-  if (text === undefined) return undefined;
-  history.replaceState(history.state, '', location.pathname + location.search);
-  try {
-    const found = parseJson(new TextDecoder().decode(fromBase64url(text))) as PayReturn | null | undefined;
-    return typeof found?.id === 'string' ? found : undefined;
-  } catch {
-    // Anybody can write a link to this page.
-    return undefined;
-  }
+  return returnedBy('pay');
 }

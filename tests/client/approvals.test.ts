@@ -214,7 +214,7 @@ test('a question that is malformed is a TypeError that names the member', async 
 
 test('the example of docs/approvals.md pays out once', async () => {
   const text = await Bun.file(new URL('../../docs/approvals.md', import.meta.url)).text();
-  const [, code = ''] = /```js\n(import [\s\S]*?)```/.exec(text) ?? [];
+  const [code = ''] = Array.from(text.matchAll(/```js\n(import [\s\S]*?)```/g), ([, one = '']) => one);
   const [account, question] = [await open(2), questionOf({ id: 'payout-17' })];
   const person = { account: account.address, ...keyOf(account) };
   const [taken, paid] = [new Set<string>(), [] as number[]];

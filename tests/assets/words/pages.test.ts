@@ -115,7 +115,7 @@ const PAGES: Readonly<Record<string, PageSources & { readonly made?: readonly st
   },
   approve: {
     html: ['approve/index.html'],
-    scripts: [...scriptsIn('approve'), 'wallet/find.ts', 'wallet/payer.ts'],
+    scripts: [...scriptsIn('approve'), 'wallet/find.ts', 'wallet/payer.ts', 'wallet/prompt.ts'],
     made: titled(Object.keys(APPROVE_PROBLEMS)),
   },
   account: {
