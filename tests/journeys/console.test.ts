@@ -40,8 +40,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await open(vars);
   };
   const signIn = async () => {
-    await c.signIn(OPERATOR_SECRET);
-    await c.phase('live');
+    await c.enter(OPERATOR_SECRET);
   };
   const send = (name: string, ip = `10.1.0.${(name.codePointAt(0) ?? 0) % 250}`) =>
     t.from(ip).call('POST /api/verify/send', { identifier: `${name}@example.com`, channel: 'email' });
@@ -84,13 +83,11 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
       return body.token as string;
     };
     const [ada, vic] = [await add('ada', 'operator'), await add('vic', 'viewer')];
-    await c.signIn(ada);
-    await c.phase('live');
+    await c.enter(ada);
     await t.call('POST /v1/console/invites', { uses: 1 }, { Authorization: `Bearer ${ada}` });
     await c.says('#events', /invite\.created.*operator ada/);
     await c.page.click('#sign-out');
-    await c.signIn(vic);
-    await c.phase('live');
+    await c.enter(vic);
     expect(await c.page.$eval('#sign-out', (button) => (button as HTMLElement).title)).toBe('Signed in as vic, viewer');
     const who = { identifier: 'alice', channel: 'handle', did: DID };
     await t.call('POST /api/sessions', who);

@@ -10,6 +10,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { createStore } from '../../lib/db/store.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { addKey, createKeyFacts, readKeys } from '../../lib/signing/signing-keys.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import type { Passkey } from './passkey.ts';
 import { nonceFor, originOf } from './touch.ts';
 import { type Reply, type TestVault, VAULT_SECRET } from './vault.ts';
@@ -37,6 +38,13 @@ export const CLIENTS = {
 
 /** The settings of a vault that knows them. */
 export const OPENID_VARS = { APPS: Object.keys(CLIENTS).join(','), CLIENTS: 'clients.json' } as const;
+
+/** Signing people in needs a registrar, though nobody registers; no node answers. */
+export const NO_CHAIN = {
+  REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+  DID_REGISTRY_ADDRESS: `0x${'1'.repeat(40)}`,
+  RPC_URL: 'http://127.0.0.1:1',
+} as const;
 
 /** A host with the file of CLIENTS, for `startVault`. */
 export function clientsFile(clients: unknown = CLIENTS): { readonly operatorFiles: OperatorFiles } {
