@@ -30,7 +30,11 @@ export const keysRotateCommand: Command = {
   options: [
     option('--operator', 'rotate OPERATOR_SECRET instead of the attestation key'),
     option('--signing', 'make the next key of ID tokens instead; a running vault uses it without a restart'),
-    option('--now', 'with --signing: it signs at once, and the former key is no longer published (a stolen key)'),
+    option('--credentials', 'make the next key of credentials instead, likewise'),
+    option(
+      '--now',
+      'with --signing or --credentials: it signs at once, and the former key is no longer published (a stolen key)',
+    ),
     DRY_RUN,
     JSON_OUTPUT,
     CONFIG,
@@ -49,9 +53,10 @@ export const keysRotateCommand: Command = {
     'vault keys rotate --config /etc/vault/vault.env',
     'vault keys rotate --operator --config /etc/vault/vault.env',
     'vault keys rotate --signing --config /etc/vault/vault.env',
+    'vault keys rotate --credentials --now --config /etc/vault/vault.env',
   ],
   notes: [
-    'The keys take effect at the next start of the vault, but for --signing.',
+    'The keys take effect at the next start of the vault, but for --signing and --credentials.',
     'If a setting provides the key, the new value is printed for you to set, and nothing is changed.',
     "VAULT_SECRET is never rotated: that would void pending codes and change the operator's DID.",
   ],
@@ -64,14 +69,16 @@ export const keysRotateCommand: Command = {
  * printed. A running vault uses the keys it has read until it restarts.
  */
 function rotateKeys(given: Arguments): number | Promise<number> {
-  const { signing, now, operator } = given.options;
-  if (now !== undefined && signing === undefined) throw new UsageError('--now goes with --signing.');
-  if (signing !== undefined && operator !== undefined) throw new UsageError('Expected one of: --signing, --operator.');
+  const { now, ...asked } = given.options;
+  const [kind, ...others] = (['signing', 'credentials', 'operator'] as const).filter((one) => asked[one] !== undefined);
+  const isSigning = kind === 'signing' || kind === 'credentials';
+  if (others.length > 0) throw new UsageError('Expected one of: --signing, --credentials, --operator.');
+  if (now !== undefined && !isSigning) throw new UsageError('--now goes with --signing or --credentials.');
   const { settings, unkept } = previewSettings(given);
   const config = checkSettings(settings);
   if (isEmbedded(config.databaseUrl) && unkept.includes('VAULT_SECRET'))
     throw new UsageError(`There are no keys in ${config.dataDir} yet: start the vault once.`);
-  if (signing !== undefined) return rotateSigningKey(given, now !== undefined);
+  if (isSigning) return rotateSigningKey(given, kind, now !== undefined);
   const own: Settings = { ...settings, config };
   const rotation = given.options['operator'] === undefined ? nextAttestationKeys(own) : nextOperatorSecret(own);
   if (rotation.path === undefined) return printSetting(given, rotation);
@@ -88,10 +95,27 @@ function rotateKeys(given: Arguments): number | Promise<number> {
   return 0;
 }
 
-/** Makes the next key of ID tokens in the database of the settings, whether a vault runs on it or not. */
-async function rotateSigningKey(given: Arguments, endsNow: boolean): Promise<number> {
+/** The keys that sign for others, and who has to read their list anew after a theft. */
+const SIGNING = {
+  signing: {
+    alg: 'RS256',
+    of: 'ID tokens',
+    theft: 'apps keep /jwks for an hour: tokens of the former key may be accepted until then.',
+  },
+  credentials: {
+    alg: 'ES256',
+    of: 'credentials',
+    theft:
+      'verifiers keep /.well-known/jwt-vc-issuer for an hour: what the former key signed may be accepted until then. ' +
+      'All credentials that it signed have ended; people get new ones.',
+  },
+} as const;
+
+/** Makes the next key of a kind in the database of the settings, whether a vault runs on it or not. */
+async function rotateSigningKey(given: Arguments, kind: keyof typeof SIGNING, endsNow: boolean): Promise<number> {
+  const { alg, of, theft } = SIGNING[kind];
   if (given.options['dry-run'] !== undefined) {
-    print('A new key of ID tokens would be made.');
+    print(`A new key of ${of} would be made.`);
     return 0;
   }
   const signsFrom = systemClock.now() + (endsNow ? 0 : KEY_LEAD_MS);
@@ -99,13 +123,12 @@ async function rotateSigningKey(given: Arguments, endsNow: boolean): Promise<num
     const keys = createKeys(config.vaultSecret, config.attestationSigningKey);
     const parts = { keys, random: systemRandom, log: () => undefined, metrics: createMetrics() };
     const ctx = { config, clock, db, ...parts, keyFacts: createKeyFacts() };
-    return addKey(ctx, await readKeys(ctx), { signsFrom, endsNow });
+    return addKey(ctx, alg, await readKeys(ctx, alg), { signsFrom, endsNow });
   });
   if (!made) throw new Error('another process has just made a key: try again');
   const from = new Date(signsFrom).toISOString();
-  printAnswer(given, { key: 'signing', signsFrom: from }, () => `A new key of ID tokens signs from ${from} on.`);
-  if (endsNow)
-    console.error('vault: apps keep /jwks for an hour: tokens of the former key may be accepted until then.');
+  printAnswer(given, { key: kind, signsFrom: from }, () => `A new key of ${of} signs from ${from} on.`);
+  if (endsNow) console.error(`vault: ${theft}`);
   return 0;
 }
 

@@ -47,7 +47,7 @@ import { recallLateRelays } from './relay/change-store.ts';
 import { createSessionAsker } from './sessions/ask-chain.ts';
 import { ASKS } from './sessions/link-store.ts';
 import { sweepSessions } from './sessions/store.ts';
-import { rotateKeys } from './signing/signing-keys.ts';
+import { rotateUsedKeys } from './signing/signing-keys.ts';
 import { sweepStreams } from './streams/store.ts';
 import { sweepGrants } from './verification/pass-store.ts';
 import { markLostCodes, sweepCodes } from './verification/send-store.ts';
@@ -106,7 +106,7 @@ function createTasks(ctx: Context): Readonly<Record<string, Task>> {
     ...(bundlerUrl === undefined ? {} : { payments: createPaymentWatch(), sponsorships: createCostWatch() }),
     ...(follower ? { follower: createFollower() } : {}),
     ...(webhookUrl === undefined ? {} : { webhooks: createDeliverer(ctx) }),
-    ...(ctx.clients ? { 'signing-keys': everyMinute(whileTimeIsSure(rotateKeys)) } : {}),
+    'signing-keys': everyMinute(whileTimeIsSure(rotateUsedKeys)),
     'passkey-notices': everyMinute(deliverPasskeyNotices),
     budgets: createBudgetWatch(),
     backups: everyMinute(measureBackup),

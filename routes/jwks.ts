@@ -14,7 +14,10 @@ export const jwksRoutes = [
     isPage: true,
     async handler({ ctx }) {
       if (!ctx.clients) throw new VaultError('not_found');
-      return json({ keys: await publishedKeys(ctx) }, { headers: { 'cache-control': 'public, max-age=3600' } });
+      return json(
+        { keys: await publishedKeys(ctx, 'RS256') },
+        { headers: { 'cache-control': 'public, max-age=3600' } },
+      );
     },
   }),
 ] as const satisfies readonly Route[];

@@ -35,7 +35,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   },
   streams: { about: 'the live event stream', may: ['base', 'config', 'constants', 'db', 'events'] },
   platform: { about: 'the types of the ground parts', may: ['base', 'chain', 'config', 'db', 'identity'] },
-  signing: { about: 'keys that sign for others, published before and after: ID tokens', may: GROUND },
+  signing: {
+    about: 'keys that sign for others, published before and after: of ID tokens, of credentials',
+    may: GROUND,
+  },
   idempotency: { about: '`Idempotency-Key`', may: GROUND },
   limits: { about: 'request limits, the report of stored limits, limit events', may: GROUND },
   admission: { about: 'who may register: the mode, invites, refused mail domains', may: GROUND },
@@ -80,7 +83,7 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   },
   resolution: {
     about: 'DID Resolution 1.0: documents of DIDs by what registry and accounts show in a block',
-    may: [...GROUND, 'chain', 'registration'],
+    may: [...GROUND, 'chain', 'registration', 'signing'],
   },
   'authorization-codes': {
     about: 'codes that apps exchange for who signed in at `/authorize`',
@@ -89,6 +92,10 @@ export const LIB_FOLDERS: Readonly<Record<string, Folder>> = {
   openid: {
     about: 'the OpenID Provider: authorization requests, tokens and claims',
     may: [...GROUND, 'authorization-codes', 'clients', 'registration', 'signing'],
+  },
+  credentials: {
+    about: 'short-lived credentials of proven addresses (SD-JWT VC): key proofs, issuing, judging',
+    may: [...GROUND, 'holders', 'limits', 'registration', 'signing', 'verification'],
   },
   recovery: {
     about: 'the vault as guardian: recoveries from request to end, their mails, carried vetoes',

@@ -79,6 +79,9 @@ export const METRICS = {
       'feature_not_supported',
     ],
   }),
+  vault_credentials_total: closed('Credentials of proven addresses by outcome.', {
+    outcome: ['issued', 'not_verified', 'proof_invalid', 'not_found', 'identifier_taken', 'rate_limited', 'failed'],
+  }),
   vault_authorization_codes_total: perClient('Authorization codes of apps by outcome.', {
     outcome: ['issued', 'exchanged', 'refused'],
   }),
@@ -119,7 +122,7 @@ export const METRICS = {
     'stage',
     'reason',
   ),
-  vault_signing_key_age_seconds: gauge('How long the key of ID tokens has signed.'),
+  vault_signing_key_age_seconds: gauge('How long the key has signed: RS256 of ID tokens, ES256 of credentials.', 'alg'),
   vault_budget_used: gauge('Use of the daily budgets of the whole vault.', 'budget'),
   vault_budget_max: gauge('Size of the daily budgets of the whole vault.', 'budget'),
   vault_limits_reached_total: counter('Requests refused by a limit.', 'limit'),

@@ -21,5 +21,5 @@ export const APP_SETTINGS = {
   ID_TOKEN_SECONDS: count('lifetime of ID tokens and access tokens of apps, in seconds', 3_600, 60, 86_400, {
     needs: 'CLIENTS',
   }),
-  SIGNING_KEY_DAYS: count('days after which another key signs ID tokens', 90, 2, 3_650, { needs: 'CLIENTS' }),
+  SIGNING_KEY_DAYS: count('days after which other keys sign ID tokens and credentials', 90, 2, 3_650),
 };

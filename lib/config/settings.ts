@@ -6,6 +6,7 @@ import { APP_SETTINGS } from './app-settings.ts';
 import { BACKUP_SETTINGS } from './backup-settings.ts';
 import { BRAND_SETTINGS } from './brand-settings.ts';
 import { CHAIN_SETTINGS } from './chain-settings.ts';
+import { CREDENTIAL_SETTINGS } from './credential-settings.ts';
 import { DELIVERY_SETTINGS } from './delivery-settings.ts';
 import { KEEP_SETTINGS } from './keep-settings.ts';
 import { count, LIMIT_SETTINGS } from './limit-settings.ts';
@@ -104,6 +105,7 @@ const NAMES = {
   ),
   ...ADMISSION_SETTINGS,
   ...APP_SETTINGS,
+  ...CREDENTIAL_SETTINGS,
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, '', {
     example: 'https://shop.example',
   }),

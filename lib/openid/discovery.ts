@@ -1,9 +1,8 @@
 import type { Config } from '../config/config.ts';
-import { SIGNING_ALG } from '../signing/sealed-key.ts';
 import { AUTH_METHODS } from './authenticate.ts';
 import { CLAIM_NAMES } from './claims.ts';
 import { ASSERTION_ALGS } from './client-assertion.ts';
-import { ACR } from './id-token.ts';
+import { ACR, SIGNING_ALG } from './id-token.ts';
 import { PROMPTS } from './judge.ts';
 import { SCOPES } from './scopes.ts';
 

@@ -1,9 +1,11 @@
 import { numberOf, type Row, type Statement, textOf } from '../db/database.ts';
+import type { SigningAlg } from './sealed-key.ts';
 
 /** A key as it is stored; times are milliseconds. */
 export interface StoredKey {
   /** The thumbprint of the public half (RFC 7638). */
   readonly kid: string;
+  readonly alg: SigningAlg;
   /** A JWK (RFC 7517), as JSON. */
   readonly public: string;
   /** The private half, sealed. */
@@ -24,6 +26,7 @@ export function toStoredKey(row: Row): StoredKey {
   const text = (column: string) => textOf(row, column) ?? '';
   return {
     kid: text('kid'),
+    alg: text('alg') as SigningAlg,
     public: text('public'),
     sealed: text('sealed'),
     madeAt: Number(row['made_at']),
@@ -33,16 +36,17 @@ export function toStoredKey(row: Row): StoredKey {
 }
 
 /**
- * Stores a key, unless one was made after `newestMadeAt`, the newest that the caller has seen: only one of two
- * concurrent calls stores its key.
+ * Stores a key, unless one of its algorithm was made after `newestMadeAt`, the newest that the caller has seen: only
+ * one of two concurrent calls stores its key.
  */
 export function insertKey(key: StoredKey, newestMadeAt: number): Statement {
   return {
-    sql: `INSERT INTO signing_keys (kid, public, sealed, made_at, signs_from)
-      SELECT :kid, :public, :sealed, :made_at, :signs_from
-      WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE made_at > :newest)`,
+    sql: `INSERT INTO signing_keys (kid, alg, public, sealed, made_at, signs_from)
+      SELECT :kid, :alg, :public, :sealed, :made_at, :signs_from
+      WHERE NOT EXISTS (SELECT 1 FROM signing_keys WHERE alg = :alg AND made_at > :newest)`,
     args: {
       kid: key.kid,
+      alg: key.alg,
       public: key.public,
       sealed: key.sealed,
       made_at: Math.max(key.madeAt, newestMadeAt + 1),
@@ -52,12 +56,12 @@ export function insertKey(key: StoredKey, newestMadeAt: number): Statement {
   };
 }
 
-/** Has the keys before a stored one end, none later than it would anyway. */
-export function endKeysBefore(kid: string, endsAt: number): Statement {
+/** Has the keys of its algorithm before a stored one end, none later than it would anyway. */
+export function endKeysBefore({ kid, alg }: Pick<StoredKey, 'kid' | 'alg'>, endsAt: number): Statement {
   return {
     sql: `UPDATE signing_keys SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at)
-      WHERE kid <> :kid AND EXISTS (SELECT 1 FROM signing_keys WHERE kid = :kid)`,
-    args: { kid, ends_at: endsAt },
+      WHERE alg = :alg AND kid <> :kid AND EXISTS (SELECT 1 FROM signing_keys WHERE kid = :kid)`,
+    args: { kid, alg, ends_at: endsAt },
   };
 }
 

@@ -1,12 +1,13 @@
-// The keys that sign ID tokens: published before they sign, and until the last token that they signed has ended.
+// The keys that sign for others: published before they sign, and until the last of what they signed has ended.
 import { DAY_MS, isoTime } from '../base/clock.ts';
+import { CREDENTIAL_TTL_SECONDS_MAX, offersCredentials } from '../config/credential-settings.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import type { Platform } from '../platform.ts';
 import { endKeysBefore, insertKey, type StoredKey, selectKeys, sweepKeys, toStoredKey } from './key-store.ts';
-import { makeKey, openKey, type PublicJwk } from './sealed-key.ts';
+import { makeKey, openKey, type PublicJwk, type PublicJwks, type SigningAlg } from './sealed-key.ts';
 
-/** How long the next key is published before it signs: longer than anybody may cache `/jwks`. */
+/** How long the next key is published before it signs: longer than anybody may cache the list. */
 export const KEY_LEAD_MS = DAY_MS;
 /** How long keys that were read are used. */
 const KEYS_FRESH_MS = 1_000;
@@ -36,15 +37,23 @@ export function createKeyFacts(): KeyFacts {
   return { readAt: Number.NEGATIVE_INFINITY, keys: [] };
 }
 
-/** The public halves that are published. Makes the first key. */
-export async function publishedKeys(ctx: SigningContext): Promise<readonly PublicJwk[]> {
-  await signingKey(ctx);
-  return ctx.keyFacts.keys.map(({ jwk }) => jwk);
+/** The public halves of an algorithm that are published. Makes the first key. */
+export async function publishedKeys<Alg extends SigningAlg>(
+  ctx: SigningContext,
+  alg: Alg,
+): Promise<readonly PublicJwks[Alg][]> {
+  await signingKey(ctx, alg);
+  return keysOf(ctx.keyFacts.keys, alg).map(({ jwk }) => jwk as PublicJwks[Alg]);
 }
 
-/** A published key by its `kid`; undefined if there is none. */
-export async function findKey(ctx: SigningContext, kid: string): Promise<PublicJwk | undefined> {
-  const keys = await readKeys(ctx);
+/** The public halves of the keys of credentials; none where this vault issues none. */
+export async function credentialKeys(ctx: SigningContext): Promise<readonly PublicJwks['ES256'][]> {
+  return offersCredentials(ctx.config) ? publishedKeys(ctx, 'ES256') : [];
+}
+
+/** A published key of an algorithm by its `kid`; undefined if there is none. */
+export async function findKey(ctx: SigningContext, alg: SigningAlg, kid: string): Promise<PublicJwk | undefined> {
+  const keys = await readKeys(ctx, alg);
   return keys.find((key) => key.kid === kid)?.jwk;
 }
 
@@ -56,9 +65,9 @@ export interface KeyView {
   readonly ends_at: string | null;
 }
 
-/** The published keys, the newest first. Makes none. */
-export async function describeKeys(ctx: SigningContext): Promise<readonly KeyView[]> {
-  const keys = await readKeys(ctx);
+/** The published keys of an algorithm, the newest first. Makes none. */
+export async function describeKeys(ctx: SigningContext, alg: SigningAlg): Promise<readonly KeyView[]> {
+  const keys = await readKeys(ctx, alg);
   const now = ctx.clock.now();
   const current = currentKey(keys, now);
   const stateOf = (key: SigningKey) => {
@@ -82,88 +91,120 @@ function currentKey(keys: readonly SigningKey[], now: number) {
   return ready.toSorted((a, b) => b.signsFrom - a.signsFrom)[0];
 }
 
+/** A key that can sign. */
+export type OpenKey = SigningKey & { readonly privateKey: CryptoKey };
+
 /** The key that signs now. Makes one if there is none that can be opened: nothing depends on the one before. */
-export async function signingKey(ctx: SigningContext): Promise<SigningKey & { readonly privateKey: CryptoKey }> {
+export async function signingKey(ctx: SigningContext, alg: SigningAlg): Promise<OpenKey> {
   for (let tries = 1; tries <= TRIES; tries++) {
     const now = ctx.clock.now();
-    const keys = await readKeys(ctx);
+    const keys = await readKeys(ctx, alg);
     const current = currentKey(keys, now);
     if (current) {
-      ctx.metrics.gauge('vault_signing_key_age_seconds').set(Math.max(0, now - current.signsFrom) / 1000);
+      ctx.metrics.gauge('vault_signing_key_age_seconds').set(Math.max(0, now - current.signsFrom) / 1000, { alg });
       return current;
     }
-    if (keys.some((key) => !isOpen(key))) ctx.log({ level: 'warn', event: 'signing_key_sealed', message: SEALED });
-    await addKey(ctx, keys, { signsFrom: now });
+    if (keys.some((key) => !isOpen(key))) ctx.log({ level: 'warn', event: 'signing_key_sealed', alg, message: SEALED });
+    await addKey(ctx, alg, keys, { signsFrom: now });
   }
   throw new Error('no key to sign with: other processes replace each key by one that this one cannot open');
 }
 
 const SEALED =
-  'The key of ID tokens was sealed under another VAULT_SECRET: a new one is made. Apps read it from /jwks, and people keep their sub.';
+  'A key that signs was sealed under another VAULT_SECRET: a new one is made and published. People keep their sub at apps.';
 
 /**
- * Makes the key after those that are known, which signs from `signsFrom` on, and ends the known ones; false if another
- * process was faster. The need for it must have been judged by the same keys.
+ * Makes the key of an algorithm after those that are known, which signs from `signsFrom` on, and ends the known ones;
+ * false if another process was faster. The need for it must have been judged by the same keys.
  */
 export async function addKey(
   ctx: SigningContext,
+  alg: SigningAlg,
   known: readonly SigningKey[],
   { signsFrom, endsNow = false }: { readonly signsFrom: number; readonly endsNow?: boolean },
 ): Promise<boolean> {
   const { config, clock, db, keys, random, keyFacts } = ctx;
   const newest = Math.max(-1, ...known.map(({ madeAt }) => madeAt));
-  const { jwk, sealed } = await makeKey(keys.sealing, random);
+  const { jwk, sealed } = await makeKey(alg, keys.sealing, random);
   const madeAt = clock.now();
-  const lastToken = signsFrom + config.idTokenSeconds * 1000;
+  const lastSigned = signsFrom + LIFE_SECONDS[alg](config) * 1000;
   const isFirst = known.length === 0;
-  const event = eventOf('key.rotated', { app: DEFAULT_APP, at: madeAt }, { key: 'signing' });
+  const event = eventOf('key.rotated', { app: DEFAULT_APP, at: madeAt }, { key: KEY_NAMES[alg] });
   const [made] = await db.write(
-    insertKey({ kid: jwk.kid, public: JSON.stringify(jwk), sealed, madeAt, signsFrom, endsAt: null }, newest),
+    insertKey({ kid: jwk.kid, alg, public: JSON.stringify(jwk), sealed, madeAt, signsFrom, endsAt: null }, newest),
     ...(isFirst ? [] : [emitEvent(event, { ifChanged: true })]),
     sweepKeys(madeAt),
-    endKeysBefore(jwk.kid, endsNow ? madeAt : lastToken + DAY_MS),
+    endKeysBefore(jwk, endsNow ? madeAt : lastSigned + DAY_MS),
   );
   keyFacts.readAt = Number.NEGATIVE_INFINITY;
   return made?.rowsAffected === 1;
 }
 
-/** Makes the next key when the newest is `SIGNING_KEY_DAYS` old; by the process that has the lease. */
-export async function rotateKeys(ctx: SigningContext & Pick<Platform, 'leases'>): Promise<boolean> {
+/** The names of the keys in events. */
+const KEY_NAMES = { RS256: 'signing', ES256: 'credentials' } as const;
+
+/** How long what a key signed last is good. Of credentials the longest: the setting may have been another one. */
+const LIFE_SECONDS = {
+  RS256: ({ idTokenSeconds }: SigningContext['config']) => idTokenSeconds,
+  ES256: () => CREDENTIAL_TTL_SECONDS_MAX,
+};
+
+/** Rotates the keys that are in use: of ID tokens with apps to sign in to, and of credentials where they are issued. */
+export async function rotateUsedKeys(
+  ctx: RotationContext & { readonly clients: object | undefined },
+): Promise<boolean> {
+  if (ctx.clients) await rotateKeys(ctx, 'RS256');
+  if (offersCredentials(ctx.config)) await rotateKeys(ctx, 'ES256');
+  return false;
+}
+
+type RotationContext = SigningContext & Pick<Platform, 'leases'>;
+
+/**
+ * Makes the next key of an algorithm when the newest is `SIGNING_KEY_DAYS` old; by the process that has the lease.
+ */
+async function rotateKeys(ctx: RotationContext, alg: SigningAlg): Promise<void> {
   const { config, clock, leases } = ctx;
   const now = clock.now();
-  await signingKey(ctx);
-  const { keys } = ctx.keyFacts;
+  // A key of RSA takes a while to make: the first sign-in does not wait for it. Others are made when they sign first.
+  if (alg !== 'RS256' && (await readKeys(ctx, alg)).length === 0) return;
+  await signingKey(ctx, alg);
+  const keys = keysOf(ctx.keyFacts.keys, alg);
   const newest = Math.max(...keys.map(({ signsFrom }) => signsFrom));
-  if (now < newest + config.signingKeyDays * DAY_MS) return false;
-  if (await leases.take('signing-keys', LEASE_MS)) await addKey(ctx, keys, { signsFrom: now + KEY_LEAD_MS });
-  return false;
+  if (now < newest + config.signingKeyDays * DAY_MS) return;
+  if (await leases.take('signing-keys', LEASE_MS)) await addKey(ctx, alg, keys, { signsFrom: now + KEY_LEAD_MS });
 }
 
 const LEASE_MS = 30_000;
 
 /**
- * The published keys, read once a second: so often that no vault signs by a key that was replaced at once, and none
- * shows a list without the newest.
+ * The published keys of an algorithm, read once a second: so often that no vault signs by a key that was replaced at
+ * once, and none shows a list without the newest.
  */
-export async function readKeys(
-  { keyFacts, clock, db, keys }: SigningContext,
-  freshMs = KEYS_FRESH_MS,
-): Promise<readonly SigningKey[]> {
+export async function readKeys(ctx: SigningContext, alg: SigningAlg): Promise<readonly SigningKey[]> {
+  return keysOf(await readAllKeys(ctx), alg);
+}
+
+function keysOf(keys: readonly SigningKey[], alg: SigningAlg): readonly SigningKey[] {
+  return keys.filter((key) => key.alg === alg);
+}
+
+async function readAllKeys({ keyFacts, clock, db, keys }: SigningContext): Promise<readonly SigningKey[]> {
   const startedAt = clock.monotonic();
-  if (startedAt - keyFacts.readAt < freshMs) return keyFacts.keys;
+  if (startedAt - keyFacts.readAt < KEYS_FRESH_MS) return keyFacts.keys;
   const rows = await db.read(selectKeys(clock.now()));
   const known = new Map(keyFacts.keys.map((key) => [key.kid, key.privateKey]));
   keyFacts.keys = await Promise.all(
     rows.map(toStoredKey).map(async (key) => ({
       ...key,
       jwk: JSON.parse(key.public) as PublicJwk,
-      privateKey: known.get(key.kid) ?? (await openKey(keys.sealing, key.kid, key.sealed)),
+      privateKey: known.get(key.kid) ?? (await openKey(keys.sealing, key, key.sealed)),
     })),
   );
   keyFacts.readAt = startedAt;
   return keyFacts.keys;
 }
 
-function isOpen(key: SigningKey): key is SigningKey & { readonly privateKey: CryptoKey } {
+function isOpen(key: SigningKey): key is OpenKey {
   return key.privateKey !== undefined;
 }

@@ -28,7 +28,7 @@ export const appRoutes = [
             ...activityOf(client.id),
           })),
           others: activityOf(OTHER_CLIENTS),
-          signing_keys: clients ? await describeKeys(ctx) : [],
+          signing_keys: clients ? await describeKeys(ctx, 'RS256') : [],
         });
       },
     }),

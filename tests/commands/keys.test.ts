@@ -22,30 +22,46 @@ const textOf = (name: string) => readFileSync(at(name), 'utf8').trim();
 const derivedFrom = (secret: string) =>
   toHex(createKeys(Buffer.from(secret, 'hex')).attestation[0] ?? new Uint8Array());
 
-describe('vault keys rotate --signing', () => {
+describe.each([
+  ['signing', 'RS256', 'ID tokens'],
+  ['credentials', 'ES256', 'credentials'],
+] as const)('vault keys rotate --%s', (flag, alg, of) => {
   test('the next key signs in a day; with --now it signs at once, and the former ones are over', async () => {
     await run(['migrate']);
     const rows = () => {
       const database = new Database(at('vault.db'), { readonly: true });
-      const found = database.query('SELECT made_at, signs_from, ends_at FROM signing_keys ORDER BY made_at').all();
+      const found = database.query('SELECT alg, made_at, signs_from, ends_at FROM signing_keys ORDER BY made_at').all();
       database.close();
-      return found as { made_at: number; signs_from: number; ends_at: number | null }[];
+      return found as { alg: string; made_at: number; signs_from: number; ends_at: number | null }[];
     };
-    const later = await run(['keys', 'rotate', '--signing']);
+    const later = await run(['keys', 'rotate', `--${flag}`]);
     expect([later.code, later.err]).toEqual([0, '']);
     const [next] = rows();
     expect(Math.abs((next?.signs_from ?? 0) - (next?.made_at ?? 0) - 86_400_000)).toBeLessThan(60_000);
-    const now = await run(['keys', 'rotate', '--signing', '--now']);
-    expect([now.code, now.out]).toEqual([0, expect.stringMatching(/^A new key of ID tokens signs from \S+Z on\.\n$/)]);
+    const now = await run(['keys', 'rotate', `--${flag}`, '--now']);
+    expect([now.code, now.out]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^A new key of ${of} signs from \\S+Z on\\.\n$`)),
+    ]);
     const [former, stolen] = rows();
+    expect(rows().map((row) => row.alg)).toEqual([alg, alg]);
     expect(former?.ends_at).toBe(stolen?.made_at ?? 0);
     expect(stolen?.ends_at).toBeNull();
     expect(stolen?.signs_from).toBeLessThanOrEqual(stolen?.made_at ?? 0);
   });
 
+  test('with --dry-run it makes none', async () => {
+    await run(['migrate']);
+    expect((await run(['keys', 'rotate', `--${flag}`, '--dry-run'])).out).toBe(`A new key of ${of} would be made.\n`);
+  });
+});
+
+describe('vault keys rotate with flags that do not fit', () => {
   test.each([
-    [['--now'], '--now goes with --signing.'],
-    [['--signing', '--operator'], 'Expected one of: --signing, --operator.'],
+    [['--now'], '--now goes with --signing or --credentials.'],
+    [['--now', '--operator'], '--now goes with --signing or --credentials.'],
+    [['--signing', '--operator'], 'Expected one of: --signing, --credentials, --operator.'],
+    [['--signing', '--credentials'], 'Expected one of: --signing, --credentials, --operator.'],
   ])('%p: wrong usage', async (flags, words) => {
     const { code, err } = await run(['keys', 'rotate', ...flags]);
     expect([code, err]).toEqual([2, expect.stringContaining(words)]);

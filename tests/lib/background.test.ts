@@ -229,7 +229,7 @@ for (const engine of engines()) {
       await work(clock.now() + 1);
       await clock.advance(MINUTE_MS);
       // The first is the database's clock, as each fifth second.
-      expect(await during(clock.now() + 1)).toBe('read read read read read read read read write');
+      expect(await during(clock.now() + 1)).toBe('read read read read read read read read read write');
       await clock.advance(KEY_LOOK_PAUSE_MS - 1);
       expect(await during(clock.now() + 1)).toBe('read');
       await clock.advance(SESSION_ASK_PAUSE_MS - KEY_LOOK_PAUSE_MS);
@@ -237,7 +237,7 @@ for (const engine of engines()) {
       await clock.advance(MINUTE_MS - SESSION_ASK_PAUSE_MS);
       expect(await during(clock.now() + 1)).toBe('read read read read read read');
       await clock.advance(1);
-      expect(await during(clock.now() + 1)).toBe('read read read write');
+      expect(await during(clock.now() + 1)).toBe('read read read read write');
     });
 
     test('a task that fails is logged and holds up no other, now or the next time', async () => {

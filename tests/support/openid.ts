@@ -10,7 +10,6 @@ import type { Config } from '../../lib/config/config.ts';
 import { createStore } from '../../lib/db/store.ts';
 import { createKeys } from '../../lib/identity/keys.ts';
 import { addKey, createKeyFacts, readKeys } from '../../lib/signing/signing-keys.ts';
-import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import type { Passkey } from './passkey.ts';
 import { nonceFor, originOf } from './touch.ts';
 import { type Reply, type TestVault, VAULT_SECRET } from './vault.ts';
@@ -38,13 +37,6 @@ export const CLIENTS = {
 
 /** The settings of a vault that knows them. */
 export const OPENID_VARS = { APPS: Object.keys(CLIENTS).join(','), CLIENTS: 'clients.json' } as const;
-
-/** Signing people in needs a registrar, though nobody registers; no node answers. */
-export const NO_CHAIN = {
-  REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-  DID_REGISTRY_ADDRESS: `0x${'1'.repeat(40)}`,
-  RPC_URL: 'http://127.0.0.1:1',
-} as const;
 
 /** A host with the file of CLIENTS, for `startVault`. */
 export function clientsFile(clients: unknown = CLIENTS): { readonly operatorFiles: OperatorFiles } {
@@ -193,5 +185,5 @@ export async function replaceSigningKey({ database, clock }: Pick<TestVault, 'da
     metrics,
     keyFacts: createKeyFacts(),
   };
-  await addKey(ctx, await readKeys(ctx), { signsFrom: clock.now(), endsNow: true });
+  await addKey(ctx, 'RS256', await readKeys(ctx, 'RS256'), { signsFrom: clock.now(), endsNow: true });
 }

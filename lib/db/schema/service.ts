@@ -42,9 +42,11 @@ export const SERVICE_TABLES: readonly string[] = [
     bytes INTEGER NOT NULL,
     place TEXT NOT NULL
   ) STRICT`,
-  // Keys that sign ID tokens: `public` is a JWK, `sealed` the private half. `ends_at` is NULL until the next is made.
+  // Keys that sign ID tokens (RS256) and credentials (ES256): `public` is a JWK, `sealed` the private half. `ends_at`
+  // is NULL until the next is made.
   `CREATE TABLE signing_keys (
     kid TEXT PRIMARY KEY,
+    alg TEXT NOT NULL,
     public TEXT NOT NULL,
     sealed TEXT NOT NULL,
     made_at INTEGER NOT NULL,

@@ -30,8 +30,9 @@ test('what the database knows: registrations of a week, their gas, the clock and
   await t.rows(`INSERT INTO tallies (name, value) VALUES ('known_time', ${now - 7})`);
   await t.rows(`INSERT INTO key_accounts (account, checked_at, due_at, look_at) VALUES ('0x1', 0, ${now}, 1),
     ('0x2', 0, NULL, ${now}), ('0x3', 0, NULL, 1), ('0x4', 0, ${now + 1}, 1), ('0x5', 0, NULL, ${now + 1})`);
-  await t.rows(`INSERT INTO signing_keys (kid, public, sealed, made_at, signs_from, ends_at) VALUES
-    ('one', '{"kid":"one","n":"AQAB"}', '', 1, 1, NULL), ('over', '{"kid":"over","n":"AQAB"}', '', 0, 0, ${now})`);
+  await t.rows(`INSERT INTO signing_keys (kid, alg, public, sealed, made_at, signs_from, ends_at) VALUES
+    ('one', 'RS256', '{"kid":"one","n":"AQAB"}', '', 1, 1, NULL), ('over', 'RS256', '{"kid":"over","n":"AQAB"}', '', 0, 0, ${now}),
+    ('other', 'ES256', '{"kid":"other","x":"","y":""}', '', 1, 1, NULL)`);
   const db = createStore({
     database: timedBy(t.clock, t.database),
     clock: t.clock,
