@@ -39,6 +39,9 @@ export function ticketText(name: 'challenge' | 'pass') {
   return word(name, 64);
 }
 
+/** The proof of a holder's key, a JWT: its form is judged with the rest of it. */
+export const holderText = v.string('Invalid holder');
+
 /** The token of an invite. */
 export const inviteText = word('invite', 64);
 

@@ -30,6 +30,7 @@ import { settingRoutes } from './console/settings.ts';
 import { tokenRoutes } from './console/tokens.ts';
 import { webhookRoutes } from './console/webhooks.ts';
 import { contractRoutes } from './contracts.ts';
+import { credentialRoutes } from './credentials.ts';
 import { didRoutes } from './dids.ts';
 import { enclaveRoutes } from './enclave.ts';
 import { healthRoutes } from './health.ts';
@@ -68,6 +69,7 @@ export const ROUTES = [
   ...sessionRoutes,
   ...verifyRoutes,
   ...didRoutes,
+  ...credentialRoutes,
   ...resolutionRoutes,
   ...aliasRoutes,
   ...accountRoutes,

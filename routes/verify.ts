@@ -2,12 +2,16 @@ import * as v from 'valibot';
 import { admissionOf, demandAdmission, isAdmitted } from '../lib/admission/admission.ts';
 import { isoTime } from '../lib/base/clock.ts';
 import { badRequest } from '../lib/base/error.ts';
-import { PURPOSES } from '../lib/base/purpose.ts';
+import { PURPOSES, type Purpose } from '../lib/base/purpose.ts';
+import type { Config } from '../lib/config/config.ts';
+import { offersCredentials } from '../lib/config/credential-settings.ts';
+import { issueByCode } from '../lib/credentials/by-code.ts';
 import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
 import { assertionOf } from '../lib/identity/passkey.ts';
 import { judgeHoldersTouch, KEEP_LABEL } from '../lib/moves/holders-touch.ts';
 import { isCommitted } from '../lib/recovery/address.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
+import type { RefusedCheck } from '../lib/verification/find-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { Proof } from './answers/common.ts';
 import { CodeChecked, CodeSent, Verification } from './answers/verify.ts';
@@ -15,6 +19,7 @@ import {
   ADMISSION_ERRORS,
   codeText,
   flag,
+  holderText,
   identifierText,
   inviteText,
   judged,
@@ -28,7 +33,8 @@ import { get, post, type Route } from './http/route.ts';
 
 const fields = { identifier: required(identifierText), channel: required(provableChannelName) };
 
-const purposeName = v.picklist(PURPOSES, 'Invalid purpose. Must be "registration", "recovery" or "credential"');
+const INVALID_PURPOSE = 'Invalid purpose. Must be "registration", "recovery" or "credential"';
+const purposeName = v.picklist(PURPOSES, INVALID_PURPOSE);
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
 export const verifyRoutes = [
@@ -66,6 +72,7 @@ export const verifyRoutes = [
     async handler({ ctx, app, input, client, request, spendProxy }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { pass, bind: isBound, lang, invite, purpose = 'registration', proof, nonce } = input;
+      if (purpose === 'credential') demandOffered(ctx.config);
       const isByHolder = proof !== undefined;
       if (isByHolder) {
         if (nonce === undefined) throw badRequest('Missing required field: nonce');
@@ -103,21 +110,21 @@ export const verifyRoutes = [
       code: required(codeText),
       challenge: optional(ticketText('challenge')),
       purpose: optional(purposeName),
+      holder: optional(holderText),
     },
     answers: { 200: CodeChecked },
-    errors: ['sms_provider_error'],
+    errors: ['sms_provider_error', 'proof_invalid', 'identifier_taken'],
     async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
-      const { code, challenge, purpose } = input;
+      const { code, challenge, purpose, holder } = input;
+      if (purpose === 'credential' || holder !== undefined) {
+        const of = demandHolder(ctx.config, input);
+        const answer = await issueByCode(ctx, { identifier, code, ...of, ip: client, app });
+        return 'credential' in answer ? json({ ok: true, verified: true, ...answer }) : refusedReply(answer);
+      }
       const verdict = await checkCode(ctx, { identifier, code, challenge, purpose, ip: client, app });
       if (verdict.verified) return json({ ok: true, verified: true, attestation: verdict.attestation });
-      const { message, attemptsRemaining } = verdict;
-      return json({
-        ok: true,
-        verified: false,
-        message,
-        ...(attemptsRemaining === undefined ? {} : { attempts_remaining: attemptsRemaining }),
-      });
+      return refusedReply(verdict);
     },
   }),
 
@@ -138,6 +145,33 @@ export const verifyRoutes = [
     },
   }),
 ] as const satisfies readonly Route[];
+
+function refusedReply({ message, attemptsRemaining }: RefusedCheck): Reply {
+  const attempts = attemptsRemaining === undefined ? {} : { attempts_remaining: attemptsRemaining };
+  return json({ ok: true, verified: false, message, ...attempts });
+}
+
+/** Where the vault issues no credentials, the purpose is none. */
+function demandOffered(config: Config): void {
+  if (!offersCredentials(config)) throw badRequest(INVALID_PURPOSE);
+}
+
+/** Judged by the request alone, before any code. Throws 400 unless purpose, holder and challenge come together. */
+function demandHolder(
+  config: Config,
+  {
+    purpose,
+    holder,
+    challenge,
+  }: { readonly [Name in 'holder' | 'challenge']?: string | undefined } & { readonly purpose?: Purpose | undefined },
+): { readonly holder: string; readonly challenge: string } {
+  if (purpose !== 'credential') throw badRequest('Invalid holder: it goes with the purpose "credential"');
+  demandOffered(config);
+  const missing = Object.entries({ holder, challenge }).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (holder === undefined || challenge === undefined)
+    throw badRequest(`Missing required fields with the purpose "credential": ${missing.join(', ')}`);
+  return { holder, challenge };
+}
 
 function untilCodeExpires({ body }: Reply): number {
   const { expires_in } = JSON.parse(typeof body === 'string' ? body : '{}') as { expires_in?: number };

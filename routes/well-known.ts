@@ -1,11 +1,14 @@
 import { VaultError } from '../lib/base/error.ts';
+import { offersCredentials } from '../lib/config/credential-settings.ts';
 import { discoveryDocument, serverMetadata } from '../lib/openid/discovery.ts';
+import { credentialKeys, publishedKeys } from '../lib/signing/signing-keys.ts';
+import { CredentialIssuer } from './answers/credentials.ts';
 import { ProviderMetadata, ServerMetadata } from './answers/openid.ts';
 import { DidDocument, RelatedOrigins } from './answers/vault.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 
-/** These documents change with the settings alone. */
+/** These documents change with the settings alone, or with a key that is published a day before it signs. */
 const CACHE = { 'cache-control': 'public, max-age=3600' };
 
 /** The well-known paths: the registrar's DID document, manifests, related origins, and where faults are reported. */
@@ -18,9 +21,21 @@ export const wellKnownRoutes = [
     async handler({ ctx }) {
       // Loads a curve, which no other route of a start needs.
       const { registrarDocument } = await import('../lib/identity/did-document.ts');
-      const document = registrarDocument(ctx);
+      const document = registrarDocument(ctx, await credentialKeys(ctx));
       if (!document) throw new VaultError('not_found');
       return json(document, { headers: CACHE });
+    },
+  }),
+
+  get('/.well-known/jwt-vc-issuer', {
+    summary: 'The issuer of credentials, with its keys',
+    answers: { 200: CredentialIssuer },
+    errors: ['not_found'],
+    isPage: true,
+    async handler({ ctx }) {
+      if (!offersCredentials(ctx.config)) throw new VaultError('not_found');
+      const keys = await publishedKeys(ctx, 'ES256');
+      return json({ issuer: ctx.config.baseUrl, jwks: { keys } }, { headers: CACHE });
     },
   }),
 

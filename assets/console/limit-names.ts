@@ -37,5 +37,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'joins-per-ip': 'Pairings of devices by an IP address',
   'joins-per-hour': 'Pairings of devices in an hour',
   'joins-per-network': 'Pairings of devices of a network',
+  'credentials-per-identifier': 'Credentials of an address in a day',
   'test-messages': 'Test messages of the doctor in a day',
 };

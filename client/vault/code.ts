@@ -33,7 +33,8 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
     }
     const verdict = await call('POST /api/verify/check', { ...address, code, challenge }, { signal });
     if (verdict.verified) {
-      const { attestation } = verdict;
+      // A credential is answered only where one was asked for.
+      const { attestation } = verdict as Extract<typeof verdict, { readonly attestation: unknown }>;
       // By this device's clock: only the difference is the vault's.
       const lifeMs = Date.parse(attestation.expires_at) - Date.parse(attestation.verified_at);
       keep({ attestation, attestedUntil: Date.now() + lifeMs - MARGIN_MS, sent: undefined });

@@ -485,6 +485,34 @@ export type StreamToken = { readonly token: string; readonly expires_at: Time; r
 /** A token or a delegation is revoked. */
 export type TokenRevoked = { readonly ok: true; readonly cid: string; readonly revoked: boolean };
 
+/** A credential by a passkey. */
+export type CredentialIssued = { readonly ok: true; readonly credential: string; readonly expires_at: string };
+
+/** The issuer of credentials, with its keys (draft-ietf-oauth-sd-jwt-vc section 3). */
+export type CredentialIssuer = {
+  readonly issuer: string;
+  readonly jwks: {
+    readonly keys: readonly {
+      readonly kty: 'EC';
+      readonly crv: 'P-256';
+      readonly x: string;
+      readonly y: string;
+      readonly kid: string;
+      readonly use: 'sig';
+      readonly alg: 'ES256';
+    }[];
+  };
+};
+
+/** The metadata of a type of credentials (draft-ietf-oauth-sd-jwt-vc section 4). */
+export type CredentialType = {
+  readonly vct: string;
+  readonly name: string;
+  readonly description: string;
+  readonly display: readonly { readonly locale: string; readonly name: string; readonly description: string }[];
+  readonly claims: readonly { readonly path: readonly string[]; readonly sd: 'always' | 'never' }[];
+};
+
 /** The findings of all checks. */
 export type DoctorChecks = {
   readonly checkedAt: Time;
@@ -1100,6 +1128,7 @@ export type Status = {
 /** The outcome of a check of a code. */
 export type CodeChecked =
   | { readonly ok: true; readonly verified: true; readonly attestation: Attestation }
+  | { readonly ok: true; readonly credential: string; readonly expires_at: string; readonly verified: true }
   | {
       readonly ok: true;
       readonly verified: false;
@@ -1172,6 +1201,7 @@ export interface Operations {
       readonly code: string;
       readonly challenge?: string | undefined;
       readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
+      readonly holder?: string | undefined;
     };
     answer: CodeChecked;
   };
@@ -1234,6 +1264,23 @@ export interface Operations {
     };
     answer: DidRecord;
   };
+  /** A credential of an address, by the passkey of the DID that holds it. */
+  'POST /api/credentials': {
+    input: {
+      readonly identifier: string;
+      readonly channel: 'sms' | 'email';
+      readonly credentialId: string;
+      readonly proof: Proof;
+      readonly nonce: string;
+      readonly smartAccount?: string | undefined;
+      readonly holder: string;
+    };
+    answer: CredentialIssued;
+  };
+  /** The type of a credential of a proven mail address. */
+  'GET /credentials/types/email': { input: Readonly<Record<never, never>>; answer: CredentialType };
+  /** The type of a credential of a proven phone number. */
+  'GET /credentials/types/phone': { input: Readonly<Record<never, never>>; answer: CredentialType };
   /** Whether a handle may still be registered. */
   'GET /api/aliases/check': { input: { readonly alias: string }; answer: AliasAvailability };
   /** Where the account of a key is, or would be. */
@@ -1420,6 +1467,8 @@ export interface Operations {
   'GET /jwks': { input: Readonly<Record<never, never>>; answer: Jwks };
   /** The registrar's DID document. */
   'GET /.well-known/did.json': { input: Readonly<Record<never, never>>; answer: DidDocument };
+  /** The issuer of credentials, with its keys. */
+  'GET /.well-known/jwt-vc-issuer': { input: Readonly<Record<never, never>>; answer: CredentialIssuer };
   /** The metadata of the OpenID Provider. */
   'GET /.well-known/openid-configuration': { input: Readonly<Record<never, never>>; answer: ProviderMetadata };
   /** The metadata of the authorization server. */
@@ -1562,6 +1611,7 @@ export interface Operations {
         | 'joins-per-ip'
         | 'joins-per-hour'
         | 'joins-per-network'
+        | 'credentials-per-identifier'
         | 'test-messages'
         | undefined;
       readonly key?: string | undefined;
@@ -1600,6 +1650,7 @@ export interface Operations {
         | 'joins-per-ip'
         | 'joins-per-hour'
         | 'joins-per-network'
+        | 'credentials-per-identifier'
         | 'test-messages';
       readonly key?: string | undefined;
     };

@@ -1,11 +1,11 @@
 import { isoTime, systemClock } from '../../lib/base/clock.ts';
-import type { Purpose } from '../../lib/base/purpose.ts';
+import type { AttestedPurpose } from '../../lib/base/purpose.ts';
 import { openAttestation } from '../../lib/verification/attestation.ts';
 import type { Arguments } from '../cli/arguments.ts';
 import type { EvidenceJudgement } from './judgement.ts';
 import { vaultKeys } from './vault-keys.ts';
 
-const PURPOSES: readonly Purpose[] = ['registration', 'recovery', 'credential'];
+const PURPOSES: readonly AttestedPurpose[] = ['registration', 'recovery'];
 const MEMBERS = ['identifier', 'channel', 'verified_at', 'expires_at', 'registrar'] as const;
 
 /** Judges an attestation: its MAC by the keys of the settings, its times by the clock, its registrar. */
@@ -14,7 +14,7 @@ export function judgeAttestation(given: Arguments, value: Readonly<Record<string
   const judged = (
     verdict: EvidenceJudgement['verdict'],
     finding: string,
-    purpose: Purpose | null = null,
+    purpose: AttestedPurpose | null = null,
   ): EvidenceJudgement => ({
     kind: 'attestation',
     verdict,

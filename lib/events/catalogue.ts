@@ -110,6 +110,11 @@ export const EVENTS = {
     description: 'a sign-in with a registered credential was refused; at most once per credential and minute',
     data: ['did', 'credential', 'network', 'reason'],
   },
+  'credential.issued': {
+    channel: 'credentials',
+    description: 'a credential of a proven address was issued, `by` a code or the passkey of its DID',
+    data: ['identifier', 'channel', 'did', 'by'],
+  },
   'session.created': {
     channel: 'sessions',
     description: 'a registration session was opened',

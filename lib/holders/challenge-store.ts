@@ -154,6 +154,11 @@ export function selectChallenged(identifier: string): Statement {
   };
 }
 
+/** True of an address that no DID claims from its holder. */
+export function isUnclaimed(identifier: string): Condition {
+  return { sql: `NOT EXISTS ${CHALLENGERS}`, args: { identifier } };
+}
+
 /** A holder lets another DID have its address. */
 export interface LettingGo extends Challenger {
   /** The id of the holder's row. */

@@ -27,6 +27,7 @@ export {
   IS_KEPT_OUT,
   isChallengerOf,
   isSlow,
+  isUnclaimed,
   KEPT_OUT_TO,
   MAY_TAKE,
   selectAwaitedMove,

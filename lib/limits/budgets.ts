@@ -82,6 +82,21 @@ export function useForRecovery(config: Config, client: string, now: number): Bud
   return useOfDay(config, RECOVERY, client, now);
 }
 
+/**
+ * The credentials of an address in a day: of the last `CREDENTIALS_KEPT` a code takes none, as its passkey may ask at
+ * any time, and a code is what strangers try.
+ */
+export function useForCredential(config: Config, identifier: string, by: 'code' | 'passkey', now: number): BudgetUse {
+  const { max } = boundsOf(config, 'credentials-per-identifier');
+  return createUse(config, CREDENTIAL, {
+    network: identifier,
+    now,
+    max: by === 'code' ? max - CREDENTIALS_KEPT : max,
+  });
+}
+
+const CREDENTIALS_KEPT = 5;
+
 /** The budget of a test message that the operator has sent. */
 export function useForTestMessage(config: Config, now: number): BudgetUse {
   return createUse(config, TEST_MESSAGE, { now });
@@ -129,16 +144,20 @@ function setsOfDay(day: BudgetLimit, share: BudgetLimit) {
 
 const SPONSORSHIP = setsOfDay('sponsorships-per-day', 'sponsorships-per-network');
 const TEST_MESSAGE = setOf('test-messages');
+const CREDENTIAL = setOf('credentials-per-identifier');
 const RECOVERY = setsOfDay('recoveries-per-day', 'recoveries-per-network');
 
 interface Whose extends Partial<Pick<SendUse, 'isStranger'>> {
+  /** The bucket of the limits that are not of the whole vault. */
   readonly network?: string;
   readonly now: number;
+  /** In place of the limit's own. */
+  readonly max?: number;
 }
 
-function createUse(config: Config, set: BudgetSet, { network, now, isStranger }: Whose): BudgetUse {
+function createUse(config: Config, set: BudgetSet, { network, now, isStranger, max }: Whose): BudgetUse {
   const { kinds, earlier } = set;
-  const use: Spending = { kinds, maxOf: (kind) => boundsOf(config, kind).max, network, now };
+  const use: Spending = { kinds, maxOf: (kind) => max ?? boundsOf(config, kind).max, network, now };
   const stranger = (kind: BudgetLimit) => (kind === 'strangers-per-network' ? isStranger : undefined);
   return {
     room: {

@@ -29,6 +29,9 @@ const CLIENTS_PER_NETWORK = 256;
 const JOINS_PER_IP_MAX = 30;
 const JOINS_MAX = 10_000;
 
+/** Credentials of an address in a day. */
+const CREDENTIALS_MAX = 20;
+
 /** Every limit, by the name it refuses under; the stored ones in the order of the report. */
 export const LIMITS = {
   'sends-per-ip': {
@@ -145,6 +148,14 @@ export const LIMITS = {
     bucket: 'network',
     error: 'rate_limited',
     stored: { table: 'joins', at: 'opened_at', key: 'network', indexed: 'network IS NOT NULL' },
+  },
+  'credentials-per-identifier': {
+    counts: 'credentials of an address; a quarter is kept for its passkey',
+    max: CREDENTIALS_MAX,
+    windowSeconds: DAY,
+    bucket: 'identifier',
+    error: 'rate_limited',
+    stored: usesOf('credentials-per-identifier'),
   },
   'test-messages': {
     counts: "operator's test messages sent from the console",

@@ -18,6 +18,14 @@ export const LIMIT_TABLES = {
     where: OF_IDENTIFIERS,
     key: 'id',
   },
+  budget_uses: {
+    about: 'how many credentials of the identifier were issued in ten minutes; other rows are of networks',
+    kept: '24 hours',
+    erasure: 'removed',
+    why: '',
+    where: `kind IN ${listed('limits')} AND bucket IN ${listed('identifiers')}`,
+    key: 'kind, bucket, slot',
+  },
   limit_clears: {
     about: 'that the operator freed a limit of the identifier',
     kept: '24 hours',

@@ -6,7 +6,6 @@ export interface OtherTable {
 /** These tables. */
 export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
   attestation_uses: { none: 'signatures of attestations alone, until ten minutes after these end' },
-  budget_uses: { none: 'how much of a day’s budget a network used: 24 hours, nobody’s in particular' },
   chain_blocks: { none: 'blocks of the chain' },
   chains: { none: 'which chains there are' },
   client_assertions: { none: 'which tokens clients have shown, by digests' },

@@ -1,4 +1,4 @@
-import type { Statement } from '../db/database.ts';
+import type { Condition, Statement } from '../db/database.ts';
 import { IS_ERASED } from '../identity/erasure.ts';
 import { AWAITED } from './lookup-store.ts';
 
@@ -68,6 +68,25 @@ export function selectProven({ identifier, credentialId, app }: ProvenBy): State
     args: { identifier, credential_id: credentialId, app },
   };
 }
+
+/** True while a DID holds an address by a final registration that a key of its account signed for. */
+export function isHeld({ did, identifier }: Held): Condition {
+  return { sql: `EXISTS (SELECT 1 ${HELD})`, args: { did, identifier } };
+}
+
+/** When such a registration was made: one row or none. */
+export function selectHeld({ did, identifier }: Held): Statement {
+  return { sql: `SELECT registered_at ${HELD} LIMIT 1`, args: { did, identifier } };
+}
+
+/** A DID and the key of an identifier. */
+export interface Held {
+  readonly did: string;
+  readonly identifier: string;
+}
+
+const HELD = `FROM registrations WHERE identifier = :identifier AND did = :did AND holds = 1 AND status = 'confirmed'
+  AND final = 1 AND proof_key IS NOT NULL AND lost IS NULL AND active = 1 AND NOT ${IS_ERASED}`;
 
 /**
  * The identifiers that a DID holds, by whichever of its passkeys, without erased ones: addresses that are attested and

@@ -8,6 +8,7 @@ import { methodOf, namedAccount } from '../identity/did.ts';
 import { registrarDocument } from '../identity/did-document.ts';
 import type { Platform } from '../platform.ts';
 import { findPredictedKey } from '../registration/predicted-key.ts';
+import { credentialKeys, type SigningContext } from '../signing/signing-keys.ts';
 import { accountMethodsOf, documentOf, metadataOf } from './document.ts';
 import { ResolutionError } from './fault.ts';
 import { type AskedDid, readDidState } from './read-state.ts';
@@ -27,11 +28,12 @@ export interface ResolvedDid {
 export type ResolutionContext = Pick<
   Platform,
   'config' | 'clock' | 'db' | 'keys' | 'rpc' | 'witness' | 'log' | 'metrics'
-> & {
-  readonly predict: PredictAddress;
-  readonly registryVersion: () => Promise<RegistryVersion>;
-  readonly resolutionFacts: ResolutionFacts;
-};
+> &
+  SigningContext & {
+    readonly predict: PredictAddress;
+    readonly registryVersion: () => Promise<RegistryVersion>;
+    readonly resolutionFacts: ResolutionFacts;
+  };
 
 /**
  * Resolves a DID, at a version if one is named; `spend` pays for a search by time, which reads many headers. Throws
@@ -75,8 +77,13 @@ function checkDid(did: string): void {
     );
 }
 
-function resolveWeb(ctx: ResolutionContext, did: string, { versionId, versionTime }: Version): ResolvedDid {
-  const document = registrarDocument(ctx);
+async function resolveWeb(
+  ctx: ResolutionContext,
+  did: string,
+  { versionId, versionTime }: Version,
+): Promise<ResolvedDid> {
+  const keys = did === ctx.config.registrarDid ? await credentialKeys(ctx) : [];
+  const document = registrarDocument(ctx, keys);
   if (document?.['id'] !== did)
     throw new ResolutionError(
       'FEATURE_NOT_SUPPORTED',

@@ -1,7 +1,7 @@
 import { equalBytes, fromHex, toHex, utf8 } from '../base/bytes.ts';
 import { isoTime } from '../base/clock.ts';
 import { hmacDigest } from '../base/hmac.ts';
-import type { Purpose } from '../base/purpose.ts';
+import type { AttestedPurpose } from '../base/purpose.ts';
 import type { Identifier } from '../identity/identifier.ts';
 
 // For other subjects' batches that spend attestations.
@@ -37,7 +37,7 @@ export function signAttestation(
     ttlSeconds,
     registrar,
     purpose = 'registration',
-  }: { identifier: Identifier; verifiedAt: number; ttlSeconds: number; registrar: string; purpose?: Purpose },
+  }: { identifier: Identifier; verifiedAt: number; ttlSeconds: number; registrar: string; purpose?: AttestedPurpose },
 ): Attestation {
   const claims: Claims = {
     identifier: identifier.value,
@@ -56,7 +56,7 @@ export function signAttestation(
 export function openAttestation(
   keys: readonly Uint8Array[],
   value: unknown,
-  purpose: Purpose = 'registration',
+  purpose: AttestedPurpose = 'registration',
 ): Attestation | undefined {
   const attestation = shapeOf(value);
   const signature = attestation && fromHex(attestation.signature.slice(2));
@@ -69,10 +69,9 @@ export function openAttestation(
  * The label at the beginning of each purpose's MAC, so that an attestation opens what its code was for, and nothing
  * else.
  */
-const LABELS: Readonly<Record<Purpose, string>> = {
+const LABELS: Readonly<Record<AttestedPurpose, string>> = {
   registration: 'vault/attestation/v1',
   recovery: 'vault/attestation/recovery/v1',
-  credential: 'vault/attestation/credential/v1',
 };
 
 const MEMBERS = ['channel', 'expires_at', 'identifier', 'registrar', 'verified_at'] as const;

@@ -1,6 +1,6 @@
 import { equalText } from '../base/bytes.ts';
-import type { Purpose } from '../base/purpose.ts';
-import type { Statement } from '../db/database.ts';
+import type { AttestedPurpose, Purpose } from '../base/purpose.ts';
+import type { Result, Statement } from '../db/database.ts';
 import type { SmsProvider } from '../delivery/sms.ts';
 import { eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
@@ -13,7 +13,8 @@ import { findCode, type RefusedCheck, type StrangersChecks, type Target } from '
 import { countGuess } from './guessing.ts';
 import { countSpentGuess, countWrongGuess, markVerifiedIfChanged, selectVerifiedAt } from './store.ts';
 
-type Ctx = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
+/** The services that a check needs. */
+export type CodeContext = Pick<Platform, 'config' | 'keys' | 'clock' | 'db' | 'metrics' | 'log'> & {
   readonly sms: SmsProvider;
   readonly strangers: StrangersChecks;
 };
@@ -31,19 +32,46 @@ export interface CodeToCheck {
   readonly app: string;
 }
 
+/** The right code, when it was given, and what `also` changed. */
+interface RightCode {
+  readonly verified: true;
+  readonly at: number;
+  readonly purpose: Purpose;
+  readonly also: readonly Result[];
+}
+
+/** Statements of another subject, in the batch that consumes a right code: the first runs if `changes()` is not 0. */
+type Also = (now: number) => readonly Statement[];
+
+/** Checks a code as `judgeCode`; the right one gives an attestation. */
+export async function checkCode(
+  ctx: CodeContext,
+  check: CodeToCheck & { readonly purpose?: AttestedPurpose | undefined },
+): Promise<CodeVerdict> {
+  const { config, keys } = ctx;
+  const verdict = await judgeCode(ctx, check);
+  if (!verdict.verified) return verdict;
+  const { at: verifiedAt, purpose } = verdict;
+  if (purpose === 'credential') throw new Error('a code for a credential was right for something else');
+  const [registrar, ttlSeconds] = [config.registrarDid, config.attestationTtlSeconds];
+  const { identifier } = check;
+  const of = { identifier, verifiedAt, ttlSeconds, registrar, purpose };
+  return { verified: true, attestation: signAttestation(keys.attestation, of) };
+}
+
 /**
- * Checks a code against the one code that the caller may try. Every check of a live code spends an attempt; the right
- * code is also consumed. Throws 502 `sms_provider_error`.
+ * Judges a code against the one code that the caller may try. Every check of a live code spends an attempt; the right
+ * code is also consumed, in one batch with `also`. Throws 502 `sms_provider_error`.
  */
-export async function checkCode(ctx: Ctx, check: CodeToCheck): Promise<CodeVerdict> {
+export async function judgeCode(ctx: CodeContext, check: CodeToCheck, also?: Also): Promise<RightCode | RefusedCheck> {
   const { identifier } = check;
   const now = ctx.clock.now();
   const found = await findCode(ctx, check, now);
   if ('refused' in found) return counted(ctx, identifier, found.refused);
   const outcome =
     found.code.digest === null
-      ? await checkWithProvider(ctx, check, found, now)
-      : await checkOwn(ctx, check, found, found.code.digest, now);
+      ? await checkWithProvider(ctx, check, found, now, also)
+      : await checkOwn(ctx, check, found, found.code.digest, { now, also });
   if (outcome !== 'lost') return counted(ctx, identifier, outcome);
   // Another check or send changed the code between the read and the write: read it again.
   const again = await findCode(ctx, check, now);
@@ -58,23 +86,23 @@ export async function verifiedAt(ctx: Pick<Platform, 'db'>, identifier: Identifi
 }
 
 /** A newer code was sent meanwhile, so this one is wrong. */
-const SUPERSEDED: CodeVerdict = { verified: false, message: 'Incorrect code' };
-const NOTHING_SENT: CodeVerdict = { verified: false, message: 'No code was sent' };
-const EXPIRED: CodeVerdict = { verified: false, message: 'Code expired' };
+const SUPERSEDED: RefusedCheck = { verified: false, message: 'Incorrect code' };
+const NOTHING_SENT: RefusedCheck = { verified: false, message: 'No code was sent' };
+const EXPIRED: RefusedCheck = { verified: false, message: 'Code expired' };
 const EXHAUSTED: RefusedCheck = { verified: false, message: 'Too many attempts' };
 
 /** `lost`: the conditional write found the code changed. */
-type Outcome = CodeVerdict | 'lost';
+type Outcome = RightCode | RefusedCheck | 'lost';
 
 /**
  * Compares in constant time, then one write counts the attempt and consumes a right code, if the code is still live.
  */
 async function checkOwn(
-  ctx: Ctx,
+  ctx: CodeContext,
   check: CodeToCheck,
   { code, role, isOther, otherwise }: Target,
   digest: string,
-  now: number,
+  { now, also }: { readonly now: number; readonly also: Also | undefined },
 ): Promise<Outcome> {
   const { identifier } = check;
   const guessed = codeDigest(ctx.keys.codePepper, identifier.key, code.id, check.code);
@@ -88,21 +116,22 @@ async function checkOwn(
     written.catch(() => undefined);
     return otherwise;
   }
-  const verify = [markVerifiedIfChanged(identifier.key, now), emitCodeVerified(check.app, identifier, now)];
-  const [result] = await ctx.db.write(spend, ...verify);
-  return result?.rows[0] ? verified(ctx, check, code, now) : 'lost';
+  const verify = [spend, markVerifiedIfChanged(identifier.key, now), emitCodeVerified(check.app, identifier, now)];
+  const [result, ...more] = await ctx.db.write(...verify, ...(also?.(now) ?? []));
+  return result?.rows[0] ? rightCode(code, now, more) : 'lost';
 }
 
 /** Spends the attempt before the provider is asked, so that concurrent checks never exceed a code's attempts. */
 async function checkWithProvider(
-  ctx: Ctx,
+  ctx: CodeContext,
   check: CodeToCheck,
   { code, role, isOther, otherwise }: Target,
   now: number,
+  also: Also | undefined,
 ): Promise<Outcome> {
   if (ctx.sms.kind !== 'verify') return NOTHING_SENT;
   const { identifier, app } = check;
-  const refused = (verdict: CodeVerdict) => (role === 'stranger' ? otherwise : verdict);
+  const refused = (verdict: RefusedCheck) => (role === 'stranger' ? otherwise : verdict);
   const results = await ctx.db.write(
     ...codes.spendProviderCheck({ identifier: identifier.key, seq: code.seq, now }, role !== 'stranger'),
   );
@@ -120,15 +149,16 @@ async function checkWithProvider(
     await countGuess(ctx, identifier, ctx.db.write(count, told), 0);
     return refused({ verified: false, message: 'Incorrect code', attemptsRemaining });
   }
-  const [consumed] = await ctx.db.write(
+  const [consumed, ...more] = await ctx.db.write(
     codes.consumeCode({ identifier: identifier.key, seq: code.seq, now: at }),
     markVerifiedIfChanged(identifier.key, at),
     emitCodeVerified(app, identifier, at),
+    ...(also?.(at) ?? []),
   );
-  return (consumed?.rowsAffected ?? 0) > 0 ? verified(ctx, check, code, at) : 'lost';
+  return (consumed?.rowsAffected ?? 0) > 0 ? rightCode(code, at, more) : 'lost';
 }
 
-function spentBy({ config }: Ctx, { identifier, ip }: CodeToCheck, { seq }: codes.StoredCode, now: number) {
+function spentBy({ config }: CodeContext, { identifier, ip }: CodeToCheck, { seq }: codes.StoredCode, now: number) {
   return { identifier: identifier.key, seq, ip, now, attemptsMax: config.maxVerifyAttempts };
 }
 
@@ -152,29 +182,22 @@ function shownBy({ app, identifier }: CodeToCheck): codes.GuessShown {
 }
 
 /** `spent` is the row of `spendAttempt`. */
-function incorrect({ config }: Ctx, spent: Readonly<Record<string, unknown>> | undefined): Outcome {
+function incorrect({ config }: CodeContext, spent: Readonly<Record<string, unknown>> | undefined): Outcome {
   if (!spent) return 'lost';
   const attemptsRemaining = Math.max(0, config.maxVerifyAttempts - Number(spent['attempts']));
   return { verified: false, message: 'Incorrect code', attemptsRemaining };
 }
 
-function verified(
-  { config, keys }: Ctx,
-  { identifier }: CodeToCheck,
-  { purpose }: codes.StoredCode,
-  at: number,
-): CodeVerdict {
-  const attestation = signAttestation(keys.attestation, {
-    identifier,
-    verifiedAt: at,
-    ttlSeconds: config.attestationTtlSeconds,
-    registrar: config.registrarDid,
-    purpose,
-  });
-  return { verified: true, attestation };
+/** `more` are the results behind the statement that consumed the code: two of the verification, then `also`. */
+function rightCode({ purpose }: codes.StoredCode, at: number, more: readonly Result[]): RightCode {
+  return { verified: true, at, purpose, also: more.slice(2) };
 }
 
-function counted({ metrics }: Ctx, { channel }: Identifier<ProvableChannel>, verdict: CodeVerdict): CodeVerdict {
+function counted<T extends RightCode | RefusedCheck>(
+  { metrics }: CodeContext,
+  { channel }: Identifier<ProvableChannel>,
+  verdict: T,
+): T {
   const outcome = verdict.verified ? 'verified' : OUTCOMES[verdict.message];
   metrics.counter('vault_codes_checked_total').add({ channel, outcome });
   return verdict;

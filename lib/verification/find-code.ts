@@ -47,7 +47,7 @@ interface Asked {
   readonly identifier: Identifier;
   readonly ip: string;
   readonly challenge?: string | undefined;
-  /** That of the challenge's code, else `registration`, where the check names none. */
+  /** Where the check names none: that of the challenge's code, unless it is for a credential, else `registration`. */
   readonly purpose?: Purpose | undefined;
 }
 
@@ -62,7 +62,9 @@ export async function findCode(
 ): Promise<Target | { readonly refused: RefusedCheck }> {
   const query = { identifier: identifier.key, ip, challenge, purpose: asked ?? 'registration', now };
   const { own, others } = toCodes(await db.read(selectCodes(query)));
-  const purpose = asked ?? own?.purpose ?? 'registration';
+  // A code for a credential is right only where that is asked for: a phished one must not become anything else.
+  const named = own?.purpose === 'credential' ? undefined : own?.purpose;
+  const purpose = asked ?? named ?? 'registration';
   const max = config.maxVerifyAttempts;
   const otherwise = own ? endedVerdict(own, now) : STRANGERS_VERDICT;
   if (own && isLive(own, now)) {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Attestation, about, Channel, Count, Seconds, Time, words } from './common.ts';
+import { CredentialIssued } from './credentials.ts';
 
 /** A code was sent, or a pass alone. */
 export const CodeSent = v.object({
@@ -13,6 +14,7 @@ export const CodeSent = v.object({
 /** The outcome of a check of a code. */
 export const CodeChecked = v.union([
   v.object({ ok: v.literal(true), verified: v.literal(true), attestation: Attestation }),
+  v.object({ ...CredentialIssued.entries, verified: v.literal(true) }),
   v.object({
     ok: v.literal(true),
     verified: v.literal(false),

@@ -16,6 +16,11 @@ const FAMILIES: readonly (readonly [name: string, paths: RegExp, about: string])
     /^\/(?:api\/(?:dids|aliases)|1\.0\/identifiers)/,
     'Registrations of DIDs, look-ups by passkey, and resolution',
   ],
+  [
+    'Credentials',
+    /^\/(?:api\/credentials$|credentials\/|\.well-known\/jwt-vc-issuer)/,
+    'Short-lived statements that an address was proven, for others to check',
+  ],
   ['Accounts and balances', /^\/api\/(?:accounts|balance)/, 'Accounts of passkeys, as the chain has them'],
   ['Recoveries', /^\/api\/recoveries/, 'New keys for accounts whose owners named this vault their guardian'],
   [

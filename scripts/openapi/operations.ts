@@ -1,5 +1,6 @@
 // The name of each operation in the description of the API, and its effect, in the words of docs/http.md.
 import type { Route } from '../../routes/http/route.ts';
+import { CREDENTIAL_OPERATIONS } from './credential-operations.ts';
 
 type Named = readonly [id: string, about: string];
 
@@ -33,7 +34,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'POST /api/verify/check': [
     'checkCode',
-    'The right code gives an attestation, good for 5 minutes and one use. A wrong one is 200 with `verified: false`. Send the `challenge` of the send: the check is then judged against that code, from anywhere. Without it only the client that asked for the code checks it.',
+    'The right code gives an attestation, good for 5 minutes and one use. A wrong one is 200 with `verified: false`. Send the `challenge` of the send: the check is then judged against that code, from anywhere. Without it only the client that asked for the code checks it. With `purpose: "credential"` and `holder`, the proof of a key, it gives a credential in place of the attestation.',
   ],
   'GET /api/verify/status': ['getVerification', 'Whether somebody proved the address by a code, and when last.'],
   'POST /api/dids': [
@@ -48,6 +49,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
     'lookUpDid',
     'Never shows the identifier. Send the key where you know it: a credential id alone can be claimed by a stranger, and the answer then says `ambiguous`. Only `proven: true` says that the passkey holds the DID.',
   ],
+  ...CREDENTIAL_OPERATIONS,
   'GET /api/aliases/check': [
     'checkAlias',
     'Reserved names, and those that look like them, are not available. `aliasHash` names the alias in the registry.',

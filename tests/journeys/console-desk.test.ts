@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { addOperator, type ConsolePage, openConsole, until } from '../support/console.ts';
+import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { type ConsolePage, openConsole, until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR } from '../support/events.ts';
-import { basic, clientsFile, exchange, NO_CHAIN, OPENID_VARS, requestOf } from '../support/openid.ts';
+import { basic, clientsFile, exchange, OPENID_VARS, requestOf } from '../support/openid.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 describe.skipIf(!chromium)('what an operator does at the console in Chromium', () => {
@@ -22,7 +23,9 @@ describe.skipIf(!chromium)('what an operator does at the console in Chromium', (
     await t.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
         status, registered_at, unseen_since, app) VALUES ${row(1)}, ${row(2)}`);
     c = await openConsole(own.browser, t.url);
-    await c.enter(await addOperator(t, 'ada', 'operator'));
+    const added = await t.call('POST /v1/console/operators', { name: 'ada', role: 'operator' }, OPERATOR);
+    await c.signIn(added.body.token);
+    await c.phase('live');
   });
   afterAll(async () => {
     expect(c.faults).toEqual([]);
@@ -102,12 +105,16 @@ describe.skipIf(!chromium)('what an operator does at the console in Chromium', (
   });
 
   test('apps of CLIENTS stand with their URIs, their day, why sign-ins were refused, and the keys, for a viewer too', async () => {
-    const vault = await startVault({ ...NO_CHAIN, ...OPENID_VARS }, clientsFile());
+    const registrar = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, RPC_URL: 'http://127.0.0.1:1' };
+    const vars = { ...registrar, DID_REGISTRY_ADDRESS: `0x${'1'.repeat(40)}`, ...OPENID_VARS };
+    const vault = await startVault(vars, clientsFile());
     await vault.call('GET /jwks');
     await vault.call(`GET /authorize?${requestOf('wiki', { redirect_uri: 'https://wiki.example/' }).query}`);
     for (let i = 0; i < 2; i++) await exchange(vault, requestOf(), 'x'.repeat(43), {}, basic('tea', 'wrong'));
+    const { body } = await vault.call('POST /v1/console/operators', { name: 'vic', role: 'viewer' }, OPERATOR);
     const viewer = await openConsole(own.browser, vault.url);
-    await viewer.enter(await addOperator(vault, 'vic', 'viewer'));
+    await viewer.signIn(body.token);
+    await viewer.phase('live');
     await viewer.view('apps');
     await viewer.says('#state-apps', /^0 sign-ins and 3 refusals in 24 hours/);
     const { says } = viewer;
@@ -128,11 +135,12 @@ describe.skipIf(!chromium)('what an operator does at the console in Chromium', (
   });
 
   test('a viewer is offered nothing that their role does not allow', async () => {
-    const token = await addOperator(t, 'vic', 'viewer');
+    const { body } = await t.call('POST /v1/console/operators', { name: 'vic', role: 'viewer' }, OPERATOR);
     await t.rows(`INSERT INTO recoveries (chain_id, account, key_x, key_y, label, commitment, status, read_block,
         created_at) VALUES (84532, '0x1111111111111111111111111111111111111111', '1', '2', '', '0x3', 'proposed', 1, 1)`);
     await c.page.click('#sign-out');
-    await c.enter(token);
+    await c.signIn(body.token);
+    await c.phase('live');
     const isSeen = (at: string) => c.page.$eval(at, (one) => one.checkVisibility());
     await c.page.evaluate(`location.hash = '/registrations?id=2'`);
     await c.page.waitForSelector('#person-erase');
@@ -159,7 +167,8 @@ describe.skipIf(!chromium)('what an operator does at the console in Chromium', (
 
   test('root alone adds an operator, whose token is shown once and signs in, lists and revokes them', async () => {
     await c.page.click('#sign-out');
-    await c.enter(OPERATOR.Authorization.slice(7));
+    await c.signIn(OPERATOR.Authorization.slice(7));
+    await c.phase('live');
     await c.view('operators');
     await c.says('#operators-list', /Revoke adaoperatorLive.*Revoke vicviewerLive/);
     await c.page.type('#operators-name', 'bob');

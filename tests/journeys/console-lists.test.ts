@@ -25,7 +25,8 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     own = await startBrowser();
     t = await startVault({ EXPLORER_URL: 'https://explorer.example', APPS: 'shop', DID_REGISTRY_ADDRESS: REGISTRY });
     c = await openConsole(own.browser, t.url);
-    await c.enter(VAULT_SECRET.replace('00', 'ff'));
+    await c.signIn(VAULT_SECRET.replace('00', 'ff'));
+    await c.phase('live');
   });
   afterAll(async () => {
     expect(c.faults).toEqual([]);

@@ -43,7 +43,8 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     expect(existsSync(file)).toBe(true);
     c = await openConsole(own.browser, program.url);
     await c.page.evaluate(before);
-    await c.enter(readFileSync(file, 'utf8').trim());
+    await c.signIn(readFileSync(file, 'utf8').trim());
+    await c.phase('live');
   };
   const send = async () => {
     const body = JSON.stringify({ identifier: `person${++sent}@example.com`, channel: 'email' });

@@ -40,7 +40,8 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await open(vars);
   };
   const signIn = async () => {
-    await c.enter(OPERATOR_SECRET);
+    await c.signIn(OPERATOR_SECRET);
+    await c.phase('live');
   };
   const send = (name: string, ip = `10.1.0.${(name.codePointAt(0) ?? 0) % 250}`) =>
     t.from(ip).call('POST /api/verify/send', { identifier: `${name}@example.com`, channel: 'email' });
@@ -83,11 +84,13 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
       return body.token as string;
     };
     const [ada, vic] = [await add('ada', 'operator'), await add('vic', 'viewer')];
-    await c.enter(ada);
+    await c.signIn(ada);
+    await c.phase('live');
     await t.call('POST /v1/console/invites', { uses: 1 }, { Authorization: `Bearer ${ada}` });
     await c.says('#events', /invite\.created.*operator ada/);
     await c.page.click('#sign-out');
-    await c.enter(vic);
+    await c.signIn(vic);
+    await c.phase('live');
     expect(await c.page.$eval('#sign-out', (button) => (button as HTMLElement).title)).toBe('Signed in as vic, viewer');
     const who = { identifier: 'alice', channel: 'handle', did: DID };
     await t.call('POST /api/sessions', who);

@@ -22,6 +22,7 @@ import {
   startSmsProvider,
 } from '../../scripts/dev-stack/sms.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
+import { createHolder, keyProof } from '../support/credentials.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { type Reply, startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
@@ -137,22 +138,28 @@ describe('SMS codes are sent by the provider', () => {
   test.each(['recovery', 'credential'] as const)(
     '§1.1 a code for %s is of a service of its own: the one to sign up does not do for it, nor the reverse',
     async (purpose) => {
+      const holder = await createHolder();
+      let challenge = '';
       const sentCodes = async (who: ReturnType<typeof phone>): Promise<[string, string]> => {
         expect((await send(who)).status).toBe(200);
-        expect((await ask('POST /api/verify/send', { ...who, purpose })).status).toBe(200);
+        const { status, body } = await ask('POST /api/verify/send', { ...who, purpose });
+        expect(status).toBe(200);
+        challenge = body.challenge;
         return [rightCode(who), twilio.codeFor(who.identifier, purpose) ?? ''];
       };
       let n = 1;
       let [code, own] = await sentCodes(phone());
       while (code === own) [code, own] = await sentCodes(phone(++n));
-      const checkFor = async (given: string, asked: string) =>
-        (await ask('POST /api/verify/check', { ...phone(n), code: given, purpose: asked })).body;
+      const checkFor = async (given: string, asked: string) => {
+        const own = asked === 'credential' ? { challenge, holder: await keyProof(t, holder, challenge) } : {};
+        return (await ask('POST /api/verify/check', { ...phone(n), code: given, purpose: asked, ...own })).body;
+      };
       expect((await checkFor(code, purpose)).message).toBe('Incorrect code');
       expect((await checkFor(own, 'registration')).message).toBe('Incorrect code');
-      const { verified, attestation: signed } = await checkFor(own, purpose);
-      expect(verified).toBe(true);
+      const { verified, attestation: signed, credential } = await checkFor(own, purpose);
+      expect([verified, credential !== undefined]).toEqual([true, purpose === 'credential']);
       const { attestation } = createKeys(fromHex(VAULT_SECRET) as Uint8Array);
-      expect(openAttestation(attestation, signed, purpose)).toEqual(signed);
+      if (purpose === 'recovery') expect(openAttestation(attestation, signed, purpose)).toEqual(signed);
       expect(openAttestation(attestation, signed)).toBeUndefined();
       expect((await check(code, phone(n))).body.verified).toBe(true);
     },
@@ -171,7 +178,10 @@ describe('SMS codes are sent by the provider', () => {
       ]);
       expect(twilio.requests.send).toBe(1);
       // Nor does the code to sign up do for it: the provider is not asked.
-      const other = await ask('POST /api/verify/check', { ...phone(), code, purpose });
+      const challenge = 'of-no-send';
+      const proof = { challenge, holder: await keyProof(t, await createHolder(), challenge) };
+      const own = purpose === 'credential' ? proof : {};
+      const other = await ask('POST /api/verify/check', { ...phone(), code, purpose, ...own });
       expect([other.body.message, twilio.requests.check]).toEqual(['Incorrect code', 0]);
       expect((await check(code)).body.verified).toBe(true);
     },

@@ -1,7 +1,5 @@
 import type { Browser, Page } from 'puppeteer-core';
-import { OPERATOR } from './events.ts';
 import { waitLimitMs } from './limits.ts';
-import type { TestVault } from './vault.ts';
 
 /** The operator's console in a real browser, as a person sees and drives it. */
 export interface ConsolePage {
@@ -9,8 +7,6 @@ export interface ConsolePage {
   /** Faults of the page so far: exceptions, and what its policy refused. */
   readonly faults: readonly string[];
   signIn(secret: string): Promise<void>;
-  /** Signs in, and waits for the stream of events. */
-  enter(secret: string): Promise<void>;
   /** Opens a view by its name in the rail. */
   view(name: string): Promise<void>;
   /** Looks up registrations in their view. */
@@ -28,12 +24,6 @@ export interface ConsolePage {
   says(selector: string, pattern: RegExp): Promise<void>;
 }
 
-/** Adds an operator of a role, and answers their token. */
-export async function addOperator(t: TestVault, name: string, role: 'viewer' | 'operator'): Promise<string> {
-  const { body } = await t.call('POST /v1/console/operators', { name, role }, OPERATOR);
-  return body.token;
-}
-
 /** Opens the console in a tab of its own. */
 export async function openConsole(browser: Browser, url: string): Promise<ConsolePage> {
   const page = await browser.newPage();
@@ -43,22 +33,13 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto(`${url}/console`);
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
-  const signIn = async (secret: string) => {
-    await page.type('#secret', secret);
-    await page.keyboard.press('Enter');
-  };
-  const phase = async (name: string) => {
-    await page.waitForSelector(`html[data-stream="${name}"]`);
-  };
   return {
     page,
     faults,
     text,
-    signIn,
-    phase,
-    async enter(secret) {
-      await signIn(secret);
-      await phase('live');
+    async signIn(secret) {
+      await page.type('#secret', secret);
+      await page.keyboard.press('Enter');
     },
     async view(name) {
       await page.$eval(`#rail a[href="#/${name}"]`, (link) => (link as HTMLElement).click());
@@ -74,6 +55,9 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
     ids: () =>
       page.$$eval('#events tr', (rows) => rows.map((row) => Number((row as HTMLElement).dataset['id'])).reverse()),
     received: async () => Number(/^[\d,]+/.exec(await text('#state-events'))?.[0].replaceAll(',', '') ?? -1),
+    async phase(phase) {
+      await page.waitForSelector(`html[data-stream="${phase}"]`);
+    },
     phases: async () => JSON.parse((await page.evaluate(`JSON.stringify(watched.phases)`)) as string) as string[],
     async says(selector, pattern) {
       const isSaid = `${pattern}.test(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;

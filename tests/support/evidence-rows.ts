@@ -1,5 +1,19 @@
 /** Rows of the chapter on evidence, each with the names of its tests, or their beginnings. */
 export const EVIDENCE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'a phished code for something else': ['a phished code for something else makes none: purpose, both ways'],
+  "binding somebody's address to a stranger's key, or a stolen proof": [
+    "binding somebody's address to a stranger's key, or a stolen proof",
+  ],
+  'another page has a person sign for its own key': ['another page has a person sign for its own key'],
+  'replay of a presentation at another verifier': ['replay of a presentation at another verifier'],
+  'verifiers compare notes': ['verifiers compare notes'],
+  'guessing a phone number from its digest': ['guessing an address from its digest'],
+  'the vault follows its people': ['the vault follows its people'],
+  'address passes to another person': ['address passes to another person'],
+  'lost or stolen passkey, moved or ended DID': ['lost or stolen passkey, moved or ended DID'],
+  'stolen signing key': ['stolen signing key'],
+  'two processes with different key lists during a rotation': ['two processes with different key lists'],
+  'confusion of tokens (UCAN, attestation, evt, kb, proof, status)': ['confusion of tokens'],
   "a squatter's registry entry for a stranger's did:pkh or did:hyper, or its deactivation": [
     'a squatter’s entry is nothing, nor is its deactivation',
     'did:hyper is there only if the account that it names registered it',

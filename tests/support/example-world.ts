@@ -4,11 +4,13 @@ import { Hex, Secp256k1 } from 'ox';
 import { toBase64url } from '../../lib/base/bytes.ts';
 import { aliasHash, didHash } from '../../lib/identity/did.ts';
 import { makeDoctorToken } from '../../lib/identity/doctor-token.ts';
+import { type BareJwk, thumbprintOf } from '../../lib/signing/jwk.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { addressOf, devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { SAMPLES } from '../../scripts/openapi/samples.ts';
 import { createCandidate, prove } from './candidates.ts';
 import { whileTimePasses } from './clock.ts';
+import { createHolder, keyProof } from './credentials.ts';
 import { registerData } from './onchain.ts';
 import { clientsFile, codeFor, OPENID_VARS, type AppRequest as OpenIdRequest, SECRETS, tokensFor } from './openid.ts';
 import { createPayer, payOrder } from './payers.ts';
@@ -76,7 +78,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     snapshot = await rpc('evm_snapshot');
     // The registrar of the others is not the vault's own DID.
     const isPlain = operation === 'GET /.well-known/did.json';
-    const own = operation.includes('/release') ? registering : settings;
+    const own = /\/(?:release|credentials)$/.test(operation) ? registering : settings;
     const isOpenId =
       / \/(?:authorize(?:\/config)?$|token|userinfo|jwks|v1\/console\/apps$|\.well-known\/(?:openid|oauth))/.test(
         operation,
@@ -159,6 +161,29 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
       .digest();
     return { NONCE: nonce, PROOF: ada.passkey.assert(signed, { origin: originOf(t) }) };
   };
+  /** Ada's address, her passkey's signature for the key of a holder, and that key's proof. */
+  const credential = async () => {
+    const on = { rpc, factory: contracts.accountFactory, registry: contracts.didRegistry };
+    const ada = await createCandidate(on, 'ada', t.clock.now());
+    const { status, body } = await register(t, ada.body);
+    if (status !== 200) throw new Error(`not registered: ${body.error}`);
+    await rpc('anvil_mine', ['0x40']);
+    await t.clock.advance(30_000);
+    await t.work();
+    const holder = await createHolder();
+    const { registrar } = (await t.call('GET /api/contracts')).body;
+    const lines = ['vault/credential/v1', registrar, `email:${EMAIL}`, thumbprintOf(holder.jwk as BareJwk)];
+    const nonce = await nonceFor(t, lines.join('\n'));
+    const signed = createHash('sha256')
+      .update([...lines, nonce].join('\n'))
+      .digest();
+    return {
+      CREDENTIAL_ID: ada.credentialId,
+      NONCE: nonce,
+      PROOF: ada.passkey.assert(signed, { origin: originOf(t) }),
+      HOLDER: await keyProof(t, holder, signed.toString('base64url')),
+    };
+  };
   const documentedRequest: OpenIdRequest = {
     client: 'tea',
     redirectUri: String(SAMPLES['redirect_uri']),
@@ -183,6 +208,7 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     'POST /api/sessions': async () => ({ DID: 'did:key:zAda' }),
     'POST /api/dids': async () => named(await onChain('ada')),
     'POST /api/dids/release': letting,
+    'POST /api/credentials': credential,
     'GET /api/dids/lookup': async () => named(await recorded()),
     'GET /api/accounts/predict': async () => join(),
     'GET /api/accounts/state': accountOf,

@@ -114,6 +114,7 @@ function rowOf(table: string, who: Stored, now: number): Record<string, Value> {
     signins: { at: now, network: '203.0.113.***' },
     identifier_rows: { key, fence: 1, leased_until: 0 },
     limit_notices: { bucket: `sends-per-identifier ${key}`, until: now + 1_000_000 },
+    budget_uses: { kind: 'credentials-per-identifier', bucket: key, slot: now + 600_000, used: 1 },
     limit_clears: { kind: 'sends-per-identifier', key, at: now },
     invites: { id: n, digest: `digest${n}`, uses: 1, created_at: now, expires_at: now + 1_000_000 },
     pass_grants: { code: n, until: now + 1_000_000 },

@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createGuardedFetch } from '../../../commands/serve/webhook-fetch.ts';
+import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { agentRequest, documentOf } from '../../support/agents.ts';
-import { clientsFile, NO_CHAIN, OPENID_VARS } from '../../support/openid.ts';
+import { clientsFile, OPENID_VARS } from '../../support/openid.ts';
 import { TEST_AUTHORITY, TEST_CERTIFICATES } from '../../support/tls.ts';
 import { until } from '../../support/until.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
 
 // The documents of agents over real connections, as `vault serve` fetches them. tests/routes/client-documents.test.ts
 // has the rules for their contents.
+
+/** Signing people in needs a registrar; none registers here. */
+const REGISTRAR = {
+  REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+  DID_REGISTRY_ADDRESS: `0x${'11'.repeat(20)}`,
+  RPC_URL: 'http://127.0.0.1:1',
+};
 
 describe('§12 a document over TLS', () => {
   const answers = new Map<string, () => Response>();
@@ -34,7 +42,7 @@ describe('§12 a document over TLS', () => {
   });
   let t: TestVault;
   beforeAll(async () => {
-    const vars = { ...NO_CHAIN, ...OPENID_VARS, CLIENT_METADATA_HOSTS: 'hooks.example,inside.example' };
+    const vars = { ...REGISTRAR, ...OPENID_VARS, CLIENT_METADATA_HOSTS: 'hooks.example,inside.example' };
     // A document has the default port, which no test may listen at.
     const documentFetch: typeof guarded = (url, init) =>
       guarded(url.replace('.example/', `.example:${outside.port}/`), init);

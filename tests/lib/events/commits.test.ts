@@ -576,12 +576,13 @@ describe('the operator', () => {
   });
 });
 
-test('every event of the catalogue was told above, but those of webhooks, of limits, of keys, of looks and of counters', () => {
+test('every event of the catalogue was told above, but those of webhooks, of limits, of keys, of credentials, of looks and of counters', () => {
   const elsewhere = [
     'limit.reached',
     'budget.reached',
     'client.refused',
     'key.rotated',
+    'credential.issued',
     'signin.counter_back',
     'signin.succeeded',
     'signin.refused',

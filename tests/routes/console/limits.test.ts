@@ -48,6 +48,7 @@ describe('limits', () => {
         'joins-per-ip',
         'joins-per-hour',
         'joins-per-network',
+        'credentials-per-identifier',
         'test-messages',
       ],
       limits: [],

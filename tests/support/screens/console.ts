@@ -16,7 +16,8 @@ export function consoleScreens(world: World): readonly Screen[] {
   const operator = once(async () => {
     await world().t.from('10.9.0.1').call('POST /api/verify/send', { identifier: address(), channel: 'email' });
     const c = await open();
-    await c.enter(VAULT_SECRET.replace('00', 'ff'));
+    await c.signIn(VAULT_SECRET.replace('00', 'ff'));
+    await c.phase('live');
     await c.page.waitForSelector('#events tr');
     return c;
   });
