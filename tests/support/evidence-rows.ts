@@ -31,7 +31,13 @@ export const EVIDENCE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'is read where one of two nodes is behind',
     'two nodes that disagree are no answer',
   ],
-  'resolver as amplifier': ['a search by time costs three', '%s is refused, and asks nothing'],
+  'resolver as amplifier': [
+    'a search by time costs three',
+    '%s is refused, and asks nothing',
+    'evidence A8: a search by time on a chain too long to mine',
+    'reads a final header once: the same search again reads the newest one alone',
+    'keeps 10,000 headers, and drops the oldest',
+  ],
 };
 
 /** The rules of its part A, by number. */
