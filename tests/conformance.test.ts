@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVIDENCE_TESTS, RESOLUTION_RULES } from './support/evidence-rows.ts';
+import { CREDENTIAL_RULES, EVIDENCE_TESTS, RESOLUTION_RULES } from './support/evidence-rows.ts';
 import { AGENT_TESTS, OPENID_TESTS } from './support/openid-rows.ts';
 
 const SPECIFICATION = join(import.meta.dir, '../../shared/spec/vault-http-api.md');
@@ -29,6 +29,17 @@ const begins = (words: string) => sources.some((source) => new RegExp(`['"]${Reg
 if (existsSync(EVIDENCE)) {
   const chapter = readFileSync(EVIDENCE, 'utf8');
   const resolution = chapter.split('\n## A.')[1]?.split('\n## B.')[0] ?? '';
+
+  describe('credentials', () => {
+    const part = chapter.split('\n## B.')[1]?.split('\n## Not built')[0] ?? '';
+    test.each(CREDENTIAL_RULES)('%s has tests', (rule) => {
+      expect([rule, begins(rule)]).toEqual([rule, true]);
+    });
+    test('have no other rules', () => {
+      const rules = Array.from(part.matchAll(/^(\d+)\. /gm), ([, rule]) => `evidence B${rule}`);
+      expect(rules).toEqual(CREDENTIAL_RULES);
+    });
+  });
 
   describe('the resolution of DIDs', () => {
     test.each(RESOLUTION_RULES)('%s has tests', (rule) => {

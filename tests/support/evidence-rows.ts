@@ -40,5 +40,8 @@ export const EVIDENCE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The rules of its part B, by number. */
+export const CREDENTIAL_RULES = [1, 2, 3, 4, 5, 6, 7, 8].map((rule) => `evidence B${rule}`);
+
 /** The rules of its part A, by number. */
 export const RESOLUTION_RULES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((rule) => `evidence A${rule}`);

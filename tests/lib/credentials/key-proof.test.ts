@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import { VaultError } from '../../../lib/base/error.ts';
 import { openKeyProof } from '../../../lib/credentials/key-proof.ts';
 import { createHolder, type Holder, keyProof } from '../../support/credentials.ts';
 import { openDraw } from '../../support/draw.ts';
+import { createPasskey } from '../../support/passkey.ts';
 import { SEED } from '../../support/seed.ts';
 import { originOf } from '../../support/touch.ts';
 import { startVault, type TestVault } from '../../support/vault.ts';
@@ -134,6 +136,16 @@ describe('a key proof', () => {
       const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(y, 'hex').toString('base64url') };
       expect(await open(await keyProof(t, other as Holder, NONCE, { header: { jwk } }))).toBe('key');
     }
+  });
+
+  test('evidence B6: a passkey cannot be the holder’s key: it signs a ceremony, never a JWT', async () => {
+    const passkey = createPasskey();
+    const [x, y] = [passkey.key.x, passkey.key.y].map((one) => Buffer.from(one).toString('base64url'));
+    const [head, body] = (await changed({ header: { jwk: { kty: 'EC', crv: 'P-256', x, y } } })).split('.');
+    const asked = createHash('sha256').update(`${head}.${body}`).digest();
+    const { signature } = passkey.assert(asked, { origin: originOf(t) });
+    const raw = p256.Signature.fromBytes(Buffer.from(signature, 'base64url'), 'der').toBytes('compact');
+    expect(await open(`${head}.${body}.${Buffer.from(raw).toString('base64url')}`)).toBe('signature');
   });
 
   test('another spelling of a signature is the same key: nothing hangs on the text of a proof', async () => {
