@@ -37,7 +37,7 @@ import {
   tokenName,
 } from './fields.ts';
 import { optional, required, textField } from './http/fields.ts';
-import { PAGE_HEADERS, withOpener } from './http/page.ts';
+import { MANIFEST_PAGE_HEADERS, PAGE_HEADERS, withOpener } from './http/page.ts';
 import { json } from './http/response.ts';
 import { get, type Route } from './http/route.ts';
 import { file } from './http/static-file.ts';
@@ -63,7 +63,7 @@ const IDENTIFIER = {
   asset: '/pay/index.html',
   type: HTML,
   summary: 'The identifier of the payment method',
-  headers: { ...PAGE_HEADERS, ...LINK },
+  headers: { ...MANIFEST_PAGE_HEADERS, ...LINK },
 };
 const CONFIRM = {
   asset: '/pay/confirm.html',

@@ -27,6 +27,12 @@ export const QUIET_PAGE_HEADERS = {
   'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(" 'wasm-unsafe-eval'", ''),
 };
 
+/** The headers of a page that names its manifest, which a browser reads under the policy of the page. */
+export const MANIFEST_PAGE_HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': `${PAGE_HEADERS['content-security-policy']}; manifest-src 'self'`,
+};
+
 /**
  * A page that answers its opener by `postMessage` keeps it; every other one is cut off from its opener.
  */

@@ -146,6 +146,10 @@ describe('the worker and the page', () => {
 
   test('§4 pay/confirm: a page that nobody frames, with a strict policy and nothing inline', async () => {
     expectStrictPage(await t.call('GET /pay/confirm'));
+    // The page of the identifier names its manifest, which a browser reads under the policy of the page.
+    const { headers } = await t.call('GET /pay');
+    const policy = headers.get('content-security-policy')?.split('; ') ?? [];
+    expect(policy.slice(0, 1).concat(policy.slice(-1))).toEqual(["default-src 'none'", "manifest-src 'self'"]);
   });
 
   test('the page is cut off from its opener, but for one that it answers', async () => {
