@@ -52,6 +52,7 @@ import { createFiles, createSha256Of, type Files, type Sha256Of } from './static
 import { createHub, type Hub } from './streams/hub.ts';
 import { createAccepted } from './verification/accepted.ts';
 import type { StrangersChecks } from './verification/find-code.ts';
+import type { IssuerFacts } from './verification/token-issuer.ts';
 import type { Words } from './words/words.ts';
 
 /** All parts of a vault, assembled once: the ground parts and the subjects' own. */
@@ -61,6 +62,7 @@ export interface Context extends Platform, OpenIdParts {
   readonly notices: Notices;
   readonly minutes: MinuteState;
   readonly strangers: StrangersChecks;
+  readonly issuerFacts: IssuerFacts;
   /** Records the acceptance of a code's message. */
   readonly accepted: (seq: number) => void;
   readonly keyNotes: KeyNotes;
@@ -132,7 +134,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const fetch: Fetch = env.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const log = atLevel(config.logLevel, env.log ?? (() => undefined));
   const shared = createShared(config, isPrepared, env.database.damage);
-  const { notices, minutes, strangers, keyNotes, openId, searchRange, resolutionFacts } = shared;
+  const { notices, minutes, strangers, issuerFacts, keyNotes, openId, searchRange, resolutionFacts } = shared;
   const files = createFiles(env.assets);
   const { clients, brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
   const metrics = openMetrics(env, clients);
@@ -150,7 +152,7 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
     bundler: bundlerUrl === undefined ? undefined : createBundler({ ...outside, url: bundlerUrl }),
     askIndexer: indexerUrl === undefined ? undefined : createAskIndexer({ ...outside, url: indexerUrl }),
     doctor: createDoctor({ fetch, last: shared.doctor }, env.doctor),
-    ...{ notices, minutes, strangers, keyNotes, searchRange, resolutionFacts, ...openId },
+    ...{ notices, minutes, strangers, issuerFacts, keyNotes, searchRange, resolutionFacts, ...openId },
     webhookFetch: env.webhookFetch ?? fetch,
     documentFetch: env.documentFetch ?? fetch,
     keepErasures: env.keepErasures,

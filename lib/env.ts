@@ -39,7 +39,10 @@ export interface Env {
    * Posts webhooks where the host can check the address that it connects to (`docs/webhooks.md`); else `fetch` does.
    */
   readonly webhookFetch?: Fetch | undefined;
-  /** Reads the documents of clients of `CLIENT_METADATA_HOSTS`, from public addresses alone; else `fetch` does. */
+  /**
+   * Reads what strangers name, from public addresses alone: documents of clients of `CLIENT_METADATA_HOSTS`, issuers of
+   * email tokens. Else `fetch` does.
+   */
   readonly documentFetch?: Fetch | undefined;
   /** Keeps a list of erasures outside the database, for a restore (`docs/privacy.md`). */
   readonly keepErasures?: KeepErasures | undefined;

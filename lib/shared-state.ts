@@ -17,6 +17,7 @@ import { createSchedule, type RelaySchedule } from './relay/relay.ts';
 import type { RelayRole } from './relay/requests.ts';
 import { createResolutionFacts, type ResolutionFacts } from './resolution/versions.ts';
 import { createStrangersChecks, type StrangersChecks } from './verification/find-code.ts';
+import { createIssuerFacts, type IssuerFacts } from './verification/token-issuer.ts';
 
 /** In-memory state that is shared over isolated requests. */
 export interface Shared {
@@ -45,6 +46,8 @@ export interface Shared {
   readonly minutes: MinuteState;
   /** How many checks of strangers were answered, by code. */
   readonly strangers: StrangersChecks;
+  /** The issuers of email tokens. */
+  readonly issuerFacts: IssuerFacts;
   /** The OpenID Provider's memory. */
   readonly openId: OpenIdFacts;
   /** Headers of final blocks. */
@@ -69,6 +72,7 @@ export function createShared(config: Config, isCurrent: boolean, damage: Damage 
     notices: createNotices(),
     minutes: createMinutes(),
     strangers: createStrangersChecks(),
+    issuerFacts: createIssuerFacts(),
     openId: createOpenIdFacts(),
     resolutionFacts: createResolutionFacts(),
     doctor: createDoctorFacts(),

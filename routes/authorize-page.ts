@@ -10,6 +10,7 @@ import { type AuthorizationError, type JudgedRequest, QUERY_CHARS_MAX, type Retu
 import { judgeRequest } from '../lib/openid/judge-request.ts';
 import { explainFault } from '../lib/openid/refusal.ts';
 import { findFullLimit } from '../lib/registration/capacity.ts';
+import { createTokenNonce } from '../lib/verification/token-nonce.ts';
 import { AuthorizeConfig } from './answers/authorize.ts';
 import { readFormText } from './http/body.ts';
 import { required, textField } from './http/fields.ts';
@@ -86,6 +87,7 @@ export const authorizePageRoutes = [
         channels,
         moveHours: config.addressMoveHours,
         recovers: ctx.guardian !== undefined,
+        tokenNonce: config.emailTokens ? createTokenNonce(ctx, client) : null,
         full: full ? { error: full.error, retry_after: full.retryAfterSeconds } : null,
       });
     },

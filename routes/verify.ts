@@ -5,12 +5,20 @@ import { badRequest } from '../lib/base/error.ts';
 import { PURPOSES, type Purpose } from '../lib/base/purpose.ts';
 import type { Config } from '../lib/config/config.ts';
 import { offersCredentials } from '../lib/config/credential-settings.ts';
+import type { Context } from '../lib/context.ts';
 import { issueByCode } from '../lib/credentials/by-code.ts';
-import { parseIdentifier, parseQueryIdentifier } from '../lib/identity/identifier.ts';
+import {
+  type Identifier,
+  type ProvableChannel,
+  parseIdentifier,
+  parseQueryIdentifier,
+} from '../lib/identity/identifier.ts';
 import { assertionOf } from '../lib/identity/passkey.ts';
 import { judgeHoldersTouch, KEEP_LABEL } from '../lib/moves/holders-touch.ts';
 import { isCommitted } from '../lib/recovery/address.ts';
 import { checkCode, verifiedAt } from '../lib/verification/check-code.ts';
+import { checkToken } from '../lib/verification/check-token.ts';
+import { TOKEN_CHARS_MAX } from '../lib/verification/email-token.ts';
 import type { RefusedCheck } from '../lib/verification/find-code.ts';
 import { sendCode } from '../lib/verification/send-code.ts';
 import { Proof } from './answers/common.ts';
@@ -27,7 +35,7 @@ import {
   provableChannelName,
   ticketText,
 } from './fields.ts';
-import { optional, required, word } from './http/fields.ts';
+import { optional, required, textField, word } from './http/fields.ts';
 import { json, type Reply } from './http/response.ts';
 import { get, post, type Route } from './http/route.ts';
 
@@ -35,6 +43,9 @@ const fields = { identifier: required(identifierText), channel: required(provabl
 
 const INVALID_PURPOSE = 'Invalid purpose. Must be "registration", "recovery" or "credential"';
 const purposeName = v.picklist(PURPOSES, INVALID_PURPOSE);
+
+/** An email token, in place of a code. */
+const emailTokenText = textField('token', TOKEN_CHARS_MAX);
 
 /** One-time codes: sent, checked, and whether an identifier has been proven. */
 export const verifyRoutes = [
@@ -103,7 +114,7 @@ export const verifyRoutes = [
   }),
 
   post('/api/verify/check', {
-    summary: 'Check a code',
+    summary: 'Check a code, or a token of the browser',
     limit: 'reads',
     fields: {
       ...fields,
@@ -114,6 +125,24 @@ export const verifyRoutes = [
     },
     answers: { 200: CodeChecked },
     errors: ['sms_provider_error', 'proof_invalid', 'identifier_taken'],
+    other: {
+      applies: (_, { token }) => token !== undefined,
+      limit: 'reads',
+      fields: {
+        ...fields,
+        token: required(emailTokenText),
+        code: optional(codeText),
+        purpose: optional(purposeName),
+      },
+      handler: ({ ctx, app, input, client, spendProxy: spend }) =>
+        checkedToken(ctx, {
+          ...input,
+          identifier: parseIdentifier(input.channel, input.identifier, ctx.config),
+          app,
+          client,
+          spend,
+        }),
+    },
     async handler({ ctx, app, input, client }) {
       const identifier = parseIdentifier(input.channel, input.identifier, ctx.config);
       const { code, challenge, purpose, holder } = input;
@@ -176,4 +205,33 @@ function demandHolder(
 function untilCodeExpires({ body }: Reply): number {
   const { expires_in } = JSON.parse(typeof body === 'string' ? body : '{}') as { expires_in?: number };
   return (expires_in ?? 0) * 1000;
+}
+
+/** A check of a token, as it was asked for. */
+interface Asked {
+  readonly identifier: Identifier<ProvableChannel>;
+  readonly token?: string | undefined;
+  readonly code?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly app: string;
+  readonly client: string;
+  readonly spend: () => void;
+}
+
+/** Answers a check of a token. It shows an email address, for a registration, and nothing else. */
+async function checkedToken(
+  ctx: Context,
+  { identifier, token = '', code, purpose = 'registration', ...rest }: Asked,
+): Promise<Reply> {
+  if (!ctx.config.emailTokens) throw badRequest('Invalid token: EMAIL_TOKENS is off');
+  if (code !== undefined) throw badRequest('Expected one of: code, token');
+  if (identifier.channel !== 'email') throw badRequest('Invalid token: it shows an email address');
+  if (purpose !== 'registration') throw badRequest('Invalid token: its only purpose is registration');
+  const { value, key } = identifier;
+  const verdict = await checkToken(ctx, { ...rest, identifier: { channel: 'email', value, key }, token });
+  return json(
+    verdict.verified
+      ? { ok: true, verified: true, attestation: verdict.attestation }
+      : { ok: true, verified: false, message: 'Token refused', reason: verdict.fault },
+  );
 }

@@ -22,6 +22,8 @@ export interface PageConfig {
   readonly moveHours: number;
   /** Accounts can be recovered by mail. */
   readonly recovers: boolean;
+  /** The nonce of the browser's email token; null where the vault takes none. */
+  readonly tokenNonce: string | null;
   /**
    * The error that refuses new accounts for this person's network now, and for how many seconds; null while none does.
    */

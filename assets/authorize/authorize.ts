@@ -13,6 +13,7 @@ import { channelsOf, type Place } from './place.ts';
 import { problemOf, refusalOf, showProblem, showUnreached, soonOf } from './problem.ts';
 import { type Address, askStart, noteAsked, type StartOptions } from './screens.ts';
 import { InsteadError } from './sign-up.ts';
+import { noteNonce } from './token.ts';
 import { element, offerCancel, onPress, show, write } from './view.ts';
 import { begin, signIn } from './ways.ts';
 import { problemText } from './words.ts';
@@ -38,6 +39,7 @@ async function open(): Promise<void> {
     return location.replace(config.issuer + location.pathname + location.search);
   }
   noteAsked(link);
+  noteNonce(config.tokenNonce);
   const { host: app } = link;
   const place: Place = { link, config, app };
   write('app', app);
@@ -85,7 +87,7 @@ function start(place: Place, { isFar = false, ...more }: StartAgain = {}): void 
       // A way of its own: to try again is not to be asked again.
       run(place, () => {
         if (chosen === 'sign-in') return signIn(place, sign);
-        return 'evidence' in chosen ? signIn(place, async () => chosen) : begin(place, chosen);
+        return 'evidence' in chosen ? signIn(place, async () => chosen) : begin(place, chosen.address, chosen.token);
       });
       return undefined;
     }

@@ -4,12 +4,19 @@ import { spoken, type WordId, word } from '../words/words.ts';
 import { isLoopback } from './fault.ts';
 import type { AppLink } from './link.ts';
 import { isShared, noteShared } from './memory.ts';
+import { askForToken, tokenIn } from './token.ts';
 import { beginIn, element, fault, field, left, onCode, onPress, onSubmit, say, show, toggle, write } from './view.ts';
 
 /** An address that was entered. */
 export interface Address {
   readonly channel: 'email' | 'sms';
   readonly identifier: string;
+}
+
+/** An address that was entered, and the browser's token for it, where it has one. */
+export interface Entered {
+  readonly address: Address;
+  readonly token: string | undefined;
 }
 
 /** The content of the first screen. */
@@ -27,7 +34,7 @@ export interface StartOptions {
 }
 
 /** Asks for an address, or a passkey that is there. */
-export function askStart(options: StartOptions): Promise<Address | 'sign-in' | 'forget'> {
+export function askStart(options: StartOptions): Promise<Entered | 'sign-in' | 'forget'> {
   const { app, channels, isKnown, hint = '', ...said } = options;
   const kind = channels.length > 1 ? 'both' : channels[0] === 'sms' ? 'phone' : 'email';
   say({ 'address-label': `start.${kind}`, 'address-go': 'start.go', 'sign-in': 'start.sign_in' });
@@ -45,6 +52,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
   if (input.value === '') input.value = hint;
   const isOpen = channels.length > 0;
   order(isKnown || !isOpen);
+  askForToken();
   toggle('address-form', isOpen);
   toggle('or', isOpen);
   toggle('forget', isKnown);
@@ -58,7 +66,7 @@ export function askStart(options: StartOptions): Promise<Address | 'sign-in' | '
       const address = addressOf(input.value.trim(), channels);
       // The fault of the last address does not stay beside the next, which is on its way.
       fault('address', address ? undefined : word(`start.fault_${kind}`));
-      if (address) resolve(address);
+      if (address) resolve({ address, token: tokenIn(element('address-form')) });
     });
   });
 }

@@ -9,6 +9,7 @@ import type { Evidence } from './api.ts';
 import { keepHere } from './memory.ts';
 import { refusalOf } from './problem.ts';
 import { type Address, askCode, askOwned, askPasskeyPress, type PasskeyOptions } from './screens.ts';
+import { showToken } from './token.ts';
 import { show } from './view.ts';
 
 /** `form`: this device has no passkey, and the address leads on. */
@@ -28,6 +29,8 @@ export class InsteadError extends Error {
 /** The input of a sign-up, and where it reports its progress. */
 export interface SignUp {
   readonly address: Address;
+  /** The browser's token for it. */
+  readonly token?: string | undefined;
   readonly app: string;
   readonly rpId: string;
   /** The invite by which the vault registers somebody new. */
@@ -62,6 +65,7 @@ export async function signUp(registrar: Registrar, signUp: SignUp): Promise<Sign
       if (step === 'code') {
         show('loading');
         await offerOthers(registrar, signUp);
+        await showToken(registrar, address, signUp.token);
       }
       if (step === 'passkey' || step === 'proof') await press(step);
       if (step === 'passkey') onProgress('passkey');

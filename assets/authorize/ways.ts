@@ -16,10 +16,10 @@ import { say, show, step, toggle, write } from './view.ts';
 const STEPS = ['step-address', 'step-passkey', 'step-account', 'step-back'];
 
 /** Registers somebody new, from where this tab was. Throws `InsteadError`, and `VaultClientError`. */
-export async function begin(place: Place, address: Address): Promise<Answer> {
+export async function begin(place: Place, address: Address, token?: string): Promise<Answer> {
   const { config, link } = place;
   noteRequest(link);
-  const person = personAt(place, address);
+  const person = personAt(place, address, token);
   const { evidence } = await signUp(registrarAt(place), person);
   try {
     return await finish(place, evidence);
@@ -97,11 +97,11 @@ function registrarAt({ link: { appId: app } }: Place): Registrar {
   return { call, memory: openTabMemory(), info: createVaultInfo(call), url: location.origin };
 }
 
-function personAt(place: Place, address: Address): SignUp {
+function personAt(place: Place, address: Address, token?: string): SignUp {
   const { link, config, app } = place;
   const { rpId, moveHours, recovers } = config;
   return {
-    ...{ address, app, rpId, moveHours, recovers, invite: link.invite },
+    ...{ address, token, app, rpId, moveHours, recovers, invite: link.invite },
     language: document.documentElement.lang,
     onProgress: (at) => showProgress(place, at),
   };

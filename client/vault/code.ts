@@ -1,7 +1,8 @@
 import { newKey, pause, until } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
-import { isAttested } from './progress.ts';
+import { isAttested, type Progress } from './progress.ts';
 import type { AskCode, RegistrationRun } from './registration-run.ts';
+import type { Attestation } from './wire.ts';
 
 /** After these no check of the code succeeds. */
 const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
@@ -34,16 +35,19 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
     const verdict = await call('POST /api/verify/check', { ...address, code, challenge }, { signal });
     if (verdict.verified) {
       // A credential is answered only where one was asked for.
-      const { attestation } = verdict as Extract<typeof verdict, { readonly attestation: unknown }>;
-      // By this device's clock: only the difference is the vault's.
-      const lifeMs = Date.parse(attestation.expires_at) - Date.parse(attestation.verified_at);
-      keep({ attestation, attestedUntil: Date.now() + lifeMs - MARGIN_MS, sent: undefined });
+      keep(provenBy((verdict as Extract<typeof verdict, { readonly attestation: unknown }>).attestation));
     } else {
       problem = verdict.message;
       attemptsRemaining = verdict.attempts_remaining;
       if (ENDED.includes(problem)) keep({ sent: undefined });
     }
   }
+}
+
+/** What is kept of an address that was proven. By this device's clock: only the difference is the vault's. */
+export function provenBy(attestation: Attestation): Partial<Progress> {
+  const lifeMs = Date.parse(attestation.expires_at) - Date.parse(attestation.verified_at);
+  return { attestation, attestedUntil: Date.now() + lifeMs - MARGIN_MS, sent: undefined };
 }
 
 /** The code in a typed answer: its digits, also of a keyboard for Chinese or Japanese; any other word as it is. */

@@ -81,6 +81,7 @@ export type AuthorizeConfig = {
   readonly channels: readonly ('email' | 'sms')[];
   readonly moveHours: number;
   readonly recovers: boolean;
+  readonly tokenNonce: string | null;
   readonly full: {
     readonly error: 'ip_limit_reached' | 'relay_limit_reached';
     readonly retry_after: Seconds | null;
@@ -1125,14 +1126,15 @@ export type Status = {
   readonly enclave?: { readonly sha256: string };
 };
 
-/** The outcome of a check of a code. */
+/** The outcome of a check of a code, or of a token. */
 export type CodeChecked =
   | { readonly ok: true; readonly verified: true; readonly attestation: Attestation }
   | { readonly ok: true; readonly credential: string; readonly expires_at: string; readonly verified: true }
   | {
       readonly ok: true;
       readonly verified: false;
-      readonly message: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'No code was sent';
+      readonly message: 'Incorrect code' | 'Code expired' | 'Too many attempts' | 'No code was sent' | 'Token refused';
+      readonly reason?: 'form' | 'email' | 'time' | 'audience' | 'nonce' | 'holder' | 'issuer';
       readonly attempts_remaining?: number;
     };
 
@@ -1193,16 +1195,24 @@ export interface Operations {
     };
     answer: CodeSent;
   };
-  /** Check a code. */
+  /** Check a code, or a token of the browser. */
   'POST /api/verify/check': {
-    input: {
-      readonly identifier: string;
-      readonly channel: 'sms' | 'email';
-      readonly code: string;
-      readonly challenge?: string | undefined;
-      readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
-      readonly holder?: string | undefined;
-    };
+    input:
+      | {
+          readonly identifier: string;
+          readonly channel: 'sms' | 'email';
+          readonly code: string;
+          readonly challenge?: string | undefined;
+          readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
+          readonly holder?: string | undefined;
+        }
+      | {
+          readonly identifier: string;
+          readonly channel: 'sms' | 'email';
+          readonly token: string;
+          readonly code?: string | undefined;
+          readonly purpose?: 'registration' | 'recovery' | 'credential' | undefined;
+        };
     answer: CodeChecked;
   };
   /** Whether an address was ever proven. */

@@ -48,6 +48,9 @@ export const METRICS = {
     channel: CODE_CHANNELS,
     outcome: ['verified', 'incorrect', 'expired', 'exhausted', 'none'],
   }),
+  vault_email_tokens_total: closed('Email tokens checked.', {
+    outcome: ['verified', 'form', 'email', 'time', 'audience', 'nonce', 'holder', 'issuer'],
+  }),
   vault_guessing_total: closed('Identifiers whose codes needed a pass after too many wrong guesses.', {
     channel: CODE_CHANNELS,
   }),

@@ -14,6 +14,7 @@ import { LISTENING, whileLoopback } from './listening-settings.ts';
 import * as parse from './parsers.ts';
 import * as secrets from './secret-parsers.ts';
 import { derived, endpoint, plain, type Setting, secret } from './setting.ts';
+import { TOKEN_SETTINGS } from './token-settings.ts';
 import { UPSTREAM_SETTINGS } from './upstream-settings.ts';
 import * as url from './url-parsers.ts';
 
@@ -104,6 +105,7 @@ const NAMES = {
     },
   ),
   ...ADMISSION_SETTINGS,
+  ...TOKEN_SETTINGS,
   ...APP_SETTINGS,
   ...CREDENTIAL_SETTINGS,
   RELATED_ORIGINS: plain('origins that may use the passkeys of BASE_URL', url.origins, '', {

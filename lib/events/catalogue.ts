@@ -33,8 +33,8 @@ export const EVENTS = {
   },
   'code.verified': {
     channel: 'audit',
-    description: 'the right code was given',
-    data: ['channel', 'identifier'],
+    description: 'the right code was given, or a token that shows the address',
+    data: ['channel', 'identifier', 'by'],
   },
   'code.exhausted': {
     channel: 'audit',

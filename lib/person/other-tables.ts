@@ -5,7 +5,9 @@ export interface OtherTable {
 
 /** These tables. */
 export const OTHER_TABLES: Readonly<Record<string, OtherTable>> = {
-  attestation_uses: { none: 'signatures of attestations alone, until ten minutes after these end' },
+  attestation_uses: {
+    none: 'signatures of attestations and nonces of email tokens alone, until ten minutes after these end',
+  },
   chain_blocks: { none: 'blocks of the chain' },
   chains: { none: 'which chains there are' },
   client_assertions: { none: 'which tokens clients have shown, by digests' },

@@ -173,7 +173,7 @@ function wrongGuess(check: CodeToCheck, spent: codes.CodeCheck, byPass: number |
 
 /** Follows the statement that marks the identifier, and takes effect only if that changed a row. */
 function emitCodeVerified(app: string, identifier: Identifier, at: number): Statement {
-  const data = { channel: identifier.channel, identifier: maskIdentifier(identifier) };
+  const data = { channel: identifier.channel, identifier: maskIdentifier(identifier), by: 'code' };
   return emitEvent(eventOf('code.verified', { app, at }, data), { ifChanged: true });
 }
 

@@ -76,6 +76,19 @@ export function selectAttestationUse(signature: string): Statement {
   return { sql: `SELECT 1 FROM attestation_uses WHERE signature = :signature`, args: { signature } };
 }
 
+/** Notes the nonce of an email token, beside the attestations; `rowsAffected` 0 means that it was used before. */
+export function useNonce(id: string, endsAt: number): Statement {
+  return {
+    sql: `INSERT INTO attestation_uses (signature, expires_at) VALUES (:id, :ends_at) ON CONFLICT (signature) DO NOTHING`,
+    args: { id, ends_at: endsAt },
+  };
+}
+
+/** Changes the row of a nonce that was used, so that the statement behind it takes effect. */
+export function touchNonce(id: string): Statement {
+  return { sql: `UPDATE attestation_uses SET expires_at = expires_at WHERE signature = :id`, args: { id } };
+}
+
 /** Frees a spent attestation, if the statement before it in the batch changed a row and the condition holds. */
 export function freeAttestationIfChanged(signature: string, { sql, args }: Condition): Statement {
   return {

@@ -40,6 +40,10 @@ export const AuthorizeConfig = v.object({
   channels: v.array(words('email', 'sms')),
   moveHours: about(v.number(), 'ADDRESS_MOVE_HOURS'),
   recovers: about(v.boolean(), 'Whether accounts can be recovered by mail'),
+  tokenNonce: about(
+    v.nullable(v.string()),
+    "A nonce for the browser's email token, once and for this client; null where none is taken",
+  ),
   full: about(
     v.nullable(v.object({ error: words('ip_limit_reached', 'relay_limit_reached'), retry_after: v.nullable(Seconds) })),
     "The error that refuses new accounts for the caller's network now",

@@ -40,6 +40,7 @@ describe('GET /authorize/config', () => {
       channels: ['email', 'sms'],
       moveHours: 72,
       recovers: false,
+      tokenNonce: null,
       full: null,
     });
   });
