@@ -2,13 +2,11 @@
 import { bytesOf } from './abi.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from './bytes.ts';
 import type { PublicKey } from './recover.ts';
+import type { SignedAssertion } from './verify.ts';
 
-/** A WebAuthn assertion; the signature is DER. */
-export interface Assertion {
+/** A WebAuthn assertion. */
+export interface Assertion extends SignedAssertion {
   readonly credentialId: string;
-  readonly authenticatorData: Uint8Array;
-  readonly clientDataJSON: Uint8Array;
-  readonly signature: Uint8Array;
   /** `user.id` of the passkey, where the authenticator keeps it. */
   readonly userHandle: Uint8Array | undefined;
 }

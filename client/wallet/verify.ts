@@ -1,14 +1,20 @@
 import { bytesOf } from './abi.ts';
 import type { Enclave } from './enclave.ts';
-import type { Assertion } from './passkey.ts';
 import type { PublicKey } from './recover.ts';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
+/** The parts of a WebAuthn assertion that its signature is judged by; the signature is DER. Servers judge it too. */
+export interface SignedAssertion {
+  readonly authenticatorData: Uint8Array;
+  readonly clientDataJSON: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
 /** Whether this key made the assertion. A point that is not on the curve made none. */
 export async function isSignedBy(
   { x, y }: PublicKey,
-  { authenticatorData, clientDataJSON, signature }: Assertion,
+  { authenticatorData, clientDataJSON, signature }: SignedAssertion,
   { rawSignature }: Pick<Enclave, 'rawSignature'>,
 ): Promise<boolean> {
   const { subtle } = crypto;
