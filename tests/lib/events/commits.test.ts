@@ -122,7 +122,7 @@ describe('codes', () => {
   test('sent, verified', async () => {
     expect(await tell(send)).toEqual([['code.sent', shown]]);
     const code = t.codeFor('alice@example.com');
-    expect(await tell(() => check(code))).toEqual([['code.verified', shown]]);
+    expect(await tell(() => check(code))).toEqual([['code.verified', { ...shown, by: 'code' }]]);
   });
 
   test('exhausted by the last wrong guess, and only by that', async () => {
