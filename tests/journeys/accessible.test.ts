@@ -142,11 +142,11 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
     const visitor = await come(world.app.link({ login_hint: 'hint@example.com' }));
     await visitor.screen('start');
     const fields = () =>
-      visitor.page.$$eval(':is(#start, #code) input:not([type="checkbox"])', (all) =>
+      visitor.page.$$eval(':is(#start, #code) input:not([type="checkbox"], [type="hidden"])', (all) =>
         all.map(({ type, autocomplete, inputMode, value }) => [type, autocomplete, inputMode, value]),
       );
     expect(await fields()).toEqual([
-      ['email', 'email', 'email', 'hint@example.com'],
+      ['email', 'email webauthn', 'email', 'hint@example.com'],
       ['text', 'one-time-code', 'numeric', ''],
     ]);
     await press(visitor.page, 'address-go');
