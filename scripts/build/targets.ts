@@ -14,7 +14,7 @@ export const TARGETS = [
 export type Target = (typeof TARGETS)[number];
 
 /** The bytes that a program may add to Bun's executable (`docs/decisions/0010-size-of-the-program.md`). */
-export const OWN_BYTES_MAX = 12_000_000;
+export const OWN_BYTES_MAX = 12_100_000;
 
 /** How the build is called. */
 export const USAGE = `npm run build [-- --target=TARGET]
