@@ -11,7 +11,7 @@ export interface EvidenceJudgement {
 }
 
 /** The kinds of evidence. */
-export type Kind = 'payment' | 'attestation' | 'backup' | 'token';
+export type Kind = 'payment' | 'attestation' | 'credential' | 'backup' | 'token';
 
 /** Good, not good, or not to be decided with what was given. */
 export type Verdict = 'good' | 'not_good' | 'undecided';
@@ -24,6 +24,7 @@ const HEADS: Readonly<Record<Verdict, string>> = { good: '✓ good', not_good: '
 const NAMES: Readonly<Record<Kind, string>> = {
   payment: 'receipt of a payment',
   attestation: 'attestation',
+  credential: 'credential',
   backup: 'backup',
   token: 'token',
 };

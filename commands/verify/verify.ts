@@ -10,9 +10,13 @@ import { readEvidence } from './read-evidence.ts';
 export const verifyCommand: Command = {
   summary: 'says whether evidence of a vault is good',
   options: [
-    option('EVIDENCE', 'a file: a receipt of a payment, an attestation, a token or a backup; - for standard input'),
+    option(
+      'EVIDENCE',
+      'a file: a receipt of a payment, an attestation, a credential, a token or a backup; - for standard input',
+    ),
     option('--order <file>', "the order that a receipt is to pay, from the shop's own records"),
     { ...option('--node <url>', 'ask this node of the chain; given twice, both must agree'), isRepeated: true },
+    option('--jwks <file>', 'the keys of the issuer of a credential, or their URL on its own host'),
     JSON_OUTPUT,
     CONFIG,
     HELP,
@@ -21,10 +25,11 @@ export const verifyCommand: Command = {
   settings: ['DATA_DIR', 'VAULT_SECRET', 'ATTESTATION_SIGNING_KEY', 'REGISTRAR_DID'],
   examples: [
     'vault verify receipt.json --order order.json --node https://node.example',
+    'vault verify credential --jwks https://id.example/.well-known/jwt-vc-issuer',
     'vault verify today.backup --config /etc/vault/vault.env',
   ],
   notes: [
-    'Nothing is asked but the nodes that --node names, and nothing is changed.',
+    'Nothing is asked but what --node and --jwks name, and nothing is changed.',
     'Attestations and backups are authenticated by keys of VAULT_SECRET: without the settings of the vault that made them they are not decided.',
   ],
   exitCodes: '0 good, 1 not good, 2 invalid usage or an unknown file, 3 not decided with what was given',
@@ -49,6 +54,10 @@ async function judge(given: Arguments): Promise<EvidenceJudgement> {
     if ('signature' in attestation && 'registrar' in attestation)
       return (await import('./attestation.ts')).judgeAttestation(given, attestation);
   }
+  // The whole answer that gave a credential holds it as a member.
+  const text = isObject(value) && typeof value['credential'] === 'string' ? value['credential'] : evidence.text;
+  const credential = await (await import('./credential.ts')).judgeCredentialText(given, text);
+  if (credential) return credential;
   const token = await (await import('./token.ts')).judgeToken(evidence.text);
   if (token) return token;
   throw new UsageError(UNKNOWN);
@@ -56,4 +65,4 @@ async function judge(given: Arguments): Promise<EvidenceJudgement> {
 
 const UNKNOWN =
   'this is nothing that vault verify knows. It takes the receipt of a payment (JSON with userOpHash), an attestation ' +
-  '(JSON with registrar and signature, or the answer that holds it), a token of vault token mint, and a backup of vault backup.';
+  '(JSON with registrar and signature, or the answer that holds it), a credential (or that answer), a token of vault token mint, and a backup of vault backup.';

@@ -7,10 +7,12 @@ import { createKeys } from '../../../lib/identity/keys.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { startChain } from '../../../scripts/dev-stack/chain.ts';
 import { testClock } from '../../support/clock.ts';
+import { createHolder, credentialFor } from '../../support/credentials.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startForwarder } from '../../support/forwarder.ts';
 import { createPayer, orderOf, payOrder, USDC } from '../../support/payers.ts';
 import { runProgram } from '../../support/run.ts';
+import { originOf } from '../../support/touch.ts';
 import { startVault, VAULT_SECRET } from '../../support/vault.ts';
 
 // `vault verify`: exit code 0 good, 1 not good, 2 invalid usage, 3 not decided.
@@ -140,6 +142,29 @@ describe('vault verify of an attestation', () => {
   test('of a recovery says so', async () => {
     keep('a.json', signed({ purpose: 'recovery' }));
     expect(await judge(['a.json'], vars)).toMatchObject({ code: 0, facts: { purpose: 'recovery' } });
+  });
+});
+
+describe('vault verify of a credential', () => {
+  test('that a vault answered is good with the keys of its issuer, not decided without, and is not printed', async () => {
+    const t = await startVault({}, { clock: testClock(Date.now()) });
+    const credential = await credentialFor(t, await createHolder());
+    const jwks = `${originOf(t)}/.well-known/jwt-vc-issuer`;
+    keep('credential', credential);
+    keep('answer.json', { ok: true, verified: true, credential });
+    const good = await verify(['credential', '--jwks', jwks]);
+    expect([good.code, good.out]).toEqual([0, expect.stringContaining('✓ good: credential. Its issuer signed it')]);
+    expect(good.out).toMatch(/email +ada@example\.com\n/);
+    for (const part of credential.split(/[.~]/).filter(Boolean)) expect(good.out).not.toContain(part);
+    keep('keys.json', (await t.call('GET /.well-known/jwt-vc-issuer')).body);
+    await t.stop();
+    expect(await judge(['answer.json', '--jwks', 'keys.json'])).toMatchObject({ code: 0, kind: 'credential' });
+    expect(await judge(['credential'])).toMatchObject({ code: 3, finding: expect.stringContaining(jwks) });
+    keep('credential', credential.replace('~', '~WyJzIiwic3ViIiwieCJd~'));
+    expect(await judge(['credential', '--jwks', 'keys.json'])).toMatchObject({ code: 1, verdict: 'not_good' });
+    expect((await verify(['credential', '--jwks', 'none.json'])).code).toBe(1);
+    keep('credential', credential);
+    expect((await verify(['credential', '--jwks', 'none.json'])).code).toBe(2);
   });
 });
 
