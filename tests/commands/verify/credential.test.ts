@@ -218,6 +218,7 @@ describe('of credentials that are signed rightly', () => {
       () => ({ claims: { vct: 'https://other.example/credentials/types/email' } }),
     ],
     ['an issuer that is no origin', 'no https origin', () => ({ claims: { iss: 'http://vault.example' } })],
+    ['an issuer with a path', 'no https origin', () => ({ claims: { iss: 'https://vault.example/x' } })],
     ['digests of another kind', 'not in it', () => ({ claims: { _sd_alg: 'sha-512' } })],
     ['no key of a holder', 'cnf', () => ({ claims: { cnf: undefined } })],
   ])('one with %s is not good', async (_, words, change) => {
@@ -236,6 +237,7 @@ describe('of credentials that are signed rightly', () => {
     ['crit', { header: { crit: ['aud'] } }],
     ['another sd_hash', { claims: { sd_hash: digestOfDisclosure('x') } }],
     ['no audience', { claims: { aud: undefined } }],
+    ['no nonce', { claims: { nonce: undefined } }],
     ['a time to come', { claims: { iat: nowSeconds() + 7_200 } }],
   ])('one whose holder signed with %s is not good', async (_, change) => {
     expect(await found(await bound(change), KEYS)).toEqual(['not_good', expect.stringContaining('kb+jwt')]);

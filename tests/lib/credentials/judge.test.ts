@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type CredentialVerifier, judgeCredential } from '../../../lib/credentials/judge.ts';
+import { type CredentialVerifier, judgeCredential, readCredential } from '../../../lib/credentials/judge.ts';
 import { digestOfDisclosure, disclosureOf } from '../../../lib/credentials/sd-jwt.ts';
 import { type BareJwk, thumbprintOf } from '../../../lib/signing/jwk.ts';
 import { createHolder, credentialFor, type Holder } from '../../support/credentials.ts';
@@ -79,6 +79,20 @@ describe('a credential is judged', () => {
     ],
   ])('%s it is refused: %s', async (_, fault, make, change) => {
     expect(await faultOf(await make(credential), change())).toBe(fault);
+  });
+
+  test.each([
+    ['nickname', 1, 'good'],
+    ['nickname', 2, 'disclosure'],
+    ...['iss', '_sd', '...', '__proto__', 'toString'].map((name) => [name, 1, 'disclosure'] as const),
+  ] as const)('by its text: it shows %s, whose digest is in it %d times: %s', (name, times, fault) => {
+    const disclosure = disclosureOf(new Uint8Array(16), name, 'x');
+    const [head, body = '', end] = (credential.split('~')[0] ?? '').split('.');
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
+    const changed = { ...claims, _sd: Array(times).fill(digestOfDisclosure(disclosure)) };
+    const token = [head, Buffer.from(JSON.stringify(changed)).toString('base64url'), end].join('.');
+    const read = readCredential(`${token}~${disclosure}~`);
+    expect('fault' in read ? read.fault : 'good').toBe(fault);
   });
 
   test('thousands changed at random: none throws, and none is good', async () => {
