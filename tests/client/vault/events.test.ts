@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { createClient, type EventOptions, type EventToken, type VaultEvent } from '../../../client/vault/index.ts';
+import { STREAM_POLL_MS } from '../../../lib/streams/event-tail.ts';
 import { broken, faultyFetch } from '../../support/client-world.ts';
 import { until } from '../../support/until.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
@@ -103,8 +104,12 @@ test('a token that has no right is refused, and a revoked one ends the stream', 
   const refused = read(1, 'nonsense').catch((error) => error);
   expect(await refused).toMatchObject({ error: 'token_invalid', status: 401 });
   const { token, cid } = await client().call('POST /v1/console/token', { app: 'default' });
-  const ended = read(1, token).catch((error) => error);
+  await send();
+  const seen: VaultEvent[] = [];
+  const ended = read(2, token, {}, seen).catch((error) => error);
+  await until('the stream is open', () => seen.length === 1);
   await client().call('POST /v1/console/revoke', { cid });
+  await t.clock.advance(STREAM_POLL_MS);
   expect(await ended).toMatchObject({ error: 'token_revoked' });
 });
 
