@@ -52,11 +52,11 @@ test('a link that leads nowhere keeps no opener', async () => {
   expect([status, headers.get('cross-origin-opener-policy')]).toEqual([400, 'same-origin']);
 });
 
-test('all of the page of sign-ins is under 68 KB, unpacked', async () => {
+test('all of the page of sign-ins is under 69 KB, unpacked', async () => {
   const files = await Promise.all([...FILES.map(([path]) => path), ...SHARED].map((path) => t.call(`GET ${path}`)));
   const bytes = files.map(({ text }) => new TextEncoder().encode(text).length);
   const sum = (all: number[]) => all.reduce((total, one) => total + one, 0);
-  expect(sum(bytes)).toBeLessThan(68_000);
+  expect(sum(bytes)).toBeLessThan(69_000);
   expect(sum(files.map(({ text }) => gzipSync(text).length))).toBeLessThan(25_000);
 });
 
