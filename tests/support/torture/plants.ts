@@ -115,8 +115,8 @@ export const PLANTS: readonly Plant[] = [
       },
       {
         file: 'lib/verification/store.ts',
-        find: 'INSERT INTO attestation_uses',
-        replace: 'INSERT OR IGNORE INTO attestation_uses',
+        find: 'INSERT INTO attestation_uses (signature, expires_at) SELECT',
+        replace: 'INSERT OR IGNORE INTO attestation_uses (signature, expires_at) SELECT',
       },
     ],
   },
