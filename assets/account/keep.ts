@@ -10,6 +10,7 @@ import { ask } from './http.ts';
 import { showDone } from './perform.ts';
 import { ProblemError } from './problem.ts';
 import { type Attestation, askAddress, prove } from './prove.ts';
+import { normalForm } from './touch.ts';
 import { loading } from './view.ts';
 
 const NO_HASH: Hex = `0x${'0'.repeat(64)}`;
@@ -65,8 +66,7 @@ async function touchFor(
   { channel, did }: Challenge,
   address: string,
 ) {
-  const identifier = channel === 'sms' ? address.replace(/[^+\d]/g, '') : address.toLowerCase();
-  const lines = [label, contracts.registrar, `${channel}:${identifier}`, did].join('\n');
+  const lines = [label, contracts.registrar, `${channel}:${normalForm(channel, address)}`, did].join('\n');
   const { nonce } = await ask<{ nonce: string }>('POST /authorize/code', { request: lines, fresh: true });
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(`${lines}\n${nonce}`)));
   const proof = proofOf(await askPasskey(config.rpId, digest, [account.credentialId]));

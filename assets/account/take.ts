@@ -1,6 +1,7 @@
 // Everything that it takes to use the account without this vault, as one file.
 import { factoryOf } from '../../client/wallet/account.ts';
 import { keysOf, type Signed } from './home.ts';
+import { save } from './save.ts';
 import { element, onPress, show, write } from './view.ts';
 
 /** Shows the file, and saves it. */
@@ -10,19 +11,13 @@ export function take(signed: Signed): void {
   write('take-text', text);
   element('take-hint').hidden = signed.account.kind === 1 || keysOf(signed).some(({ isAddress }) => isAddress);
   element('take-add').hidden = signed.account.kind === 1;
-  onPress('take-save', () => save(text, `vault-account-${signed.account.address.slice(0, 10)}.json`));
+  onPress('take-save', () =>
+    save(text, `vault-account-${signed.account.address.slice(0, 10)}.json`, 'application/json'),
+  );
   onPress('take-add', () => {
     location.hash = 'address';
   });
   show('take');
-}
-
-function save(text: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /** The file. Nothing in it is secret: all of it is public on the network. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
 import { press } from '../support/pay.ts';
-import { goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
+import { awaitRow, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 import { until } from '../support/until.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
@@ -11,21 +11,11 @@ describe.skipIf(!chromium)('in Chromium', () => {
   const { come, address } = visits((opened) => {
     world = opened;
   });
-  /** Waits for a row, while time passes and a block is made for each second; the vault works in between. */
-  const awaitRow = async (sql: string, args: Record<string, string>) => {
-    await until(sql, async () => {
-      await world.later(30);
-      await world.chain.rpc('anvil_mine', ['0x1c']);
-      await world.t.work();
-      return (await world.t.rows(sql, args)).length > 0;
-    });
-  };
-
   /** The holder's page once somebody else has proven the address by a code. */
   const challenged = async () => {
     const [email, holder] = [address(), await come()];
     const did = String((await goThrough(holder, email)).answer?.['did']);
-    await awaitRow('SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+    await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
     const other = await come();
     await other.enter(email);
     await press(other.page, 'owned-go');
@@ -33,7 +23,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await press(other.page, 'passkey-go');
     await press(other.page, 'give-go');
     const otherDid = String((await other.arrive()).answer?.['did']);
-    await awaitRow('SELECT 1 FROM challenges WHERE did = :did AND judged_at IS NOT NULL', { did: otherDid });
+    await awaitRow(world, 'SELECT 1 FROM challenges WHERE did = :did AND judged_at IS NOT NULL', { did: otherDid });
     const { page, ...owner } = await come(`${world.origin}/account`, holder);
     await press(page, 'sign-in');
     await owner.screen('home');

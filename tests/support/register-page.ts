@@ -8,6 +8,7 @@ import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
 import { clientsFile, partsOf } from './openid.ts';
 import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
+import { until } from './until.ts';
 
 const WORK_MS = 200;
 const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/openid.md'), 'utf8');
@@ -225,6 +226,16 @@ export async function goThrough(visitor: Visitor, address: string): Promise<Arri
   await visitor.typeCode(address);
   await press(visitor.page, 'passkey-go');
   return visitor.arrive();
+}
+
+/** Waits for a row, while time passes and a block is made for each second; the vault works in between. */
+export async function awaitRow(world: RegisterWorld, sql: string, args: Record<string, string>): Promise<void> {
+  await until(sql, async () => {
+    await world.later(30);
+    await world.chain.rpc('anvil_mine', ['0x1c']);
+    await world.t.work();
+    return (await world.t.rows(sql, args)).length > 0;
+  });
 }
 
 /** A block of the document, by its language and a text in it; `vault` takes the place of the example's. */
