@@ -17,7 +17,7 @@ const SCRIPTS: readonly string[] = [
 ];
 
 /** Scripts that a page imports when it needs them. */
-const MODULES: readonly string[] = ['account/qr', 'pay/setup'];
+const MODULES: readonly string[] = ['account/qr', 'account/statement', 'pay/setup'];
 
 /** Files that are served as they lie in `assets/`. */
 const FILES: readonly RegExp[] = [

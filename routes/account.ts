@@ -9,7 +9,7 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** The page, its script and style, the encoder of QR codes that it loads when it needs one, and the shared design. */
+/** The page, its script and style, the two parts that it loads when it needs them, and the shared design. */
 export const accountPageRoutes = [
   file('/account', {
     asset: '/account/index.html',
@@ -19,6 +19,7 @@ export const accountPageRoutes = [
   }),
   file('/account/account.js', { type: SCRIPT, headers: OWN }),
   file('/account/qr.js', { type: SCRIPT, headers: OWN }),
+  file('/account/statement.js', { type: SCRIPT, headers: OWN }),
   file('/account/account.css', { type: STYLE, headers: OWN }),
   file('/design/tokens.css', { type: STYLE, headers: OWN }),
   file('/design/parts.css', { type: STYLE, headers: OWN }),

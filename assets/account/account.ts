@@ -1,6 +1,7 @@
 // The account page: who is signed in, and which screen the address bar names.
 import type { Account } from '../../client/wallet/account.ts';
 import { loadEnclave } from '../../client/wallet/enclave.ts';
+import { UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
 import { readAccounts } from '../wallet/memory.ts';
 import { loadWords, word } from '../words/words.ts';
@@ -103,8 +104,20 @@ async function openScreen(
   if (name === 'contact') return nameContact(signed, home);
   if (name === 'move' && signed.account.kind === 1) return move(signed, home);
   if (name === 'take') return take(signed);
+  if (name === 'statement' && signed.states) return state(signed);
   showHome(signed, accounts);
 }
+
+/** The screen of statements, which is a file of its own. */
+async function state(signed: Signed): Promise<void> {
+  const statement = (await import(STATEMENT).catch((cause) => {
+    throw new UnreachableError(STATEMENT, { cause });
+  })) as { state: (signed: Signed) => void };
+  statement.state(signed);
+}
+
+/** A name that the bundler leaves alone. */
+const STATEMENT = '/account/statement.js' as string;
 
 function pickAddress(signed: Signed): void {
   pick(signed, home);

@@ -20,6 +20,8 @@ export interface Signed extends World {
   readonly facts: AccountFacts;
   /** The registration of the passkey in use; undefined if it registered nothing. */
   readonly registration: Registration | undefined;
+  /** Whether the vault states that an address is of this account. */
+  readonly states: boolean;
 }
 
 /** The vault's record of a passkey's registration. */
@@ -101,12 +103,14 @@ export function writeHome(signed: Signed, actions: Actions): void {
   element('keys').replaceChildren(...keys.map((key) => keyRow(key, isSecond, actions)));
   write('keys-words', isSecond ? word('keys.words') : word('keys.only_one'));
   toggle('add', isSecond);
+  toggle('state', signed.states);
   toggle('move', !isSecond && contracts.factory2 !== null);
   writeRecovery(signed);
   element('notices').replaceChildren(...noticesOf(signed, keys, actions));
   for (const [id, hash] of [
     ['add', 'add'],
     ['export', 'take'],
+    ['state', 'statement'],
     ['guard', 'guard'],
     ['move', 'move'],
     ['unguard', 'unguard'],
@@ -229,9 +233,16 @@ async function readRegistration({ credentialId, x, y }: Account): Promise<Regist
   return ask<Registration>('GET /api/dids/lookup', { credentialId, ...key }).catch(() => undefined);
 }
 
+/** Whether the vault issues credentials: it has their types then, which browsers keep. */
+async function offersStatements(): Promise<boolean> {
+  const type = await fetch('/credentials/types/email', { credentials: 'omit' }).catch(() => undefined);
+  return type?.ok === true;
+}
+
 /** Reads the account's state from the chain. */
 export async function readSigned(world: World & { contracts: Contracts }, account: Account): Promise<Signed> {
   const [facts, registration] = await Promise.all([readFacts(account.address as Hex), readRegistration(account)]);
   const kind = facts.kind ?? account.kind;
-  return { ...world, account: { ...account, kind }, facts, registration };
+  const states = registration !== undefined && (await offersStatements());
+  return { ...world, account: { ...account, kind }, facts, registration, states };
 }

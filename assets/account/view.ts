@@ -5,6 +5,7 @@ export {
   beginIn,
   element,
   fault,
+  field,
   make,
   makeButton,
   onCode,
@@ -36,6 +37,7 @@ const PARTS = [
   'progress',
   'done',
   'take',
+  'statement',
   'problem',
 ] as const;
 

@@ -1,6 +1,7 @@
 import { createHere, type Device, makeHere, openDevice, pressNamed } from '../account-page.ts';
 import { createPasskeys, press } from '../pay.ts';
-import { once, type Screen, type World } from './screen.ts';
+import { goThrough, visit } from '../register-page.ts';
+import { address, once, type Screen, type World } from './screen.ts';
 
 /** The account page, on its first visit and for somebody with funds. */
 export function accountScreens(world: World): readonly Screen[] {
@@ -26,6 +27,23 @@ export function accountScreens(world: World): readonly Screen[] {
     await screen('start');
     return page;
   };
+  const holder = once(async () => {
+    const visitor = await visit(world());
+    await goThrough(visitor, address());
+    return visit(world(), `${world().origin}/account`, visitor);
+  });
+  const stated = async () => {
+    const { page, screen } = await holder();
+    if (await page.$('#start:not([hidden])')) {
+      await press(page, 'sign-in');
+      await screen('home');
+    }
+    await page.evaluate(() => {
+      location.hash = 'statement';
+    });
+    await screen('statement');
+    return page;
+  };
   const isRich = () => document.getElementById('money')?.childElementCount === 2;
   return [
     {
@@ -42,6 +60,21 @@ export function accountScreens(world: World): readonly Screen[] {
     at('confirm', (here) => makeHere(here)),
     at('take', ({ page }) => press(page, 'export')),
     at('mail', ({ go }) => go('recover')),
+    {
+      name: '/account: statement',
+      part: 'statement',
+      words: ['heading: Show that an address is yours'],
+      reach: stated,
+    },
+    {
+      name: '/account: statement, its faults',
+      part: 'statement',
+      async reach() {
+        const page = await stated();
+        await page.keyboard.press('Enter');
+        return page;
+      },
+    },
     at('problem', ({ go }) => go('join=no')),
   ];
 }

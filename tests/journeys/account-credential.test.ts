@@ -1,0 +1,164 @@
+// A statement that an address is of the account, at /account, for one recipient.
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { type } from '../support/account-page.ts';
+import { temporaryFolder } from '../support/databases.ts';
+import { press } from '../support/pay.ts';
+import { awaitRow, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
+import { faultsOf } from '../support/screens/faults.ts';
+import { until } from '../support/until.ts';
+import { sdJwt } from '../tools/credential-clients.ts';
+
+describe.skipIf(!chromium)('in Chromium', () => {
+  let world: RegisterWorld;
+  const { come, address } = visits((opened) => {
+    world = opened;
+  });
+
+  /** Somebody who holds an address, at the screen of statements. */
+  const holder = async () => {
+    const [email, visitor] = [address(), await come()];
+    const did = String((await goThrough(visitor, email)).answer?.['did']);
+    await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+    const { page, screen } = await come(`${world.origin}/account`, visitor);
+    await press(page, 'sign-in');
+    await screen('home');
+    await press(page, 'state');
+    await screen('statement');
+    return { email, did, page, screen };
+  };
+  type Here = Awaited<ReturnType<typeof holder>>;
+
+  const fillIn = async ({ page }: Here, email: string, recipient = 'shop.example/contact') => {
+    await type(page, 'state-address', email);
+    await type(page, 'state-for', recipient);
+    await type(page, 'state-nonce', 'heron 48');
+  };
+  const makeFile = async (here: Here) => {
+    await here.page.click('#state-form button[type=submit]');
+    await here.screen('state-made');
+    return here.page.$eval('#state-text', ({ textContent }) => textContent ?? '');
+  };
+  const options = (nonce: string) => ({
+    currentDate: Math.floor((Date.now() + world.shift()) / 1000),
+    keyBindingNonce: nonce,
+  });
+
+  test('an address is shown to one recipient, by a key that nobody keeps, and the account is not', async () => {
+    const here = await holder();
+    const folder = temporaryFolder();
+    const session = await here.page.createCDPSession();
+    await session.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      downloadPath: folder.path,
+      browserContextId: here.page.browserContext().id ?? '',
+    });
+    await fillIn(here, here.email);
+    const text = await makeFile(here);
+    expect(await here.screen('statement')).toContain(`${here.email} is yours`);
+    expect(await faultsOf(here.page, { part: 'statement' })).toEqual([]);
+    await press(here.page, 'state-save');
+    const name = 'address-for-shop.example.sd-jwt';
+    await until('the file is saved', () => readdirSync(folder.path).includes(name));
+    expect(readFileSync(join(folder.path, name), 'utf8')).toBe(text);
+    folder.remove();
+    const { payload, kb } = await sdJwt(world.origin).verify(text, options('heron 48'));
+    expect(payload).toMatchObject({ iss: world.origin, email: here.email, email_domain: 'example.com' });
+    expect(payload).not.toHaveProperty('sub');
+    expect(kb?.payload).toMatchObject({ aud: 'https://shop.example', nonce: 'heron 48' });
+    await expect(sdJwt(world.origin).verify(text, options('another'))).rejects.toThrow();
+  });
+
+  test('of an address only what is behind the @ is shown, and each file has a key of its own, also where the clock is wrong', async () => {
+    const here = await holder();
+    await here.page.evaluate(() => {
+      Date.now = () => 0;
+    });
+    await fillIn(here, here.email.toUpperCase());
+    await here.page.click('#state-domain');
+    const first = await sdJwt(world.origin).verify(await makeFile(here), options('heron 48'));
+    expect([first.payload['email_domain'], first.payload['email']]).toEqual(['example.com', undefined]);
+    await here.page.click('#statement [data-home]');
+    await here.screen('home');
+    await press(here.page, 'state');
+    await here.screen('state-form');
+    const second = await sdJwt(world.origin).verify(await makeFile(here), options('heron 48'));
+    expect(second.payload['cnf']).not.toEqual(first.payload['cnf']);
+  });
+
+  test('an address that the passkey has not is said at its field; so is what is no address, recipient or word', async () => {
+    const here = await holder();
+    const { page } = here;
+    await page.click('#state-form button[type=submit]');
+    const faults = () =>
+      page.$$eval('#state-form .fault:not([hidden])', (all) => all.map(({ textContent }) => textContent ?? ''));
+    expect(await faults()).toEqual([
+      'Enter an email address, or a phone number with its country code.',
+      'Enter a web address, such as https://shop.example.',
+      'Ask the recipient for a word.',
+    ]);
+    await fillIn(here, 'somebody.else@example.com');
+    await page.click('#state-form button[type=submit]');
+    await page.waitForSelector('#state-address-fault:not([hidden])');
+    await until(
+      'the vault has answered',
+      async () => (await faults())[0]?.startsWith('This passkey has no such') ?? false,
+    );
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('state-address');
+  });
+
+  test('a limit, a node that is away and a closed prompt are said in words, and the fields stay', async () => {
+    const here = await holder();
+    const { page } = here;
+    await fillIn(here, here.email);
+    const answers: { status: number; body: object }[] = [
+      { status: 429, body: { ok: false, error: 'rate_limited', retry_after: 7_200 } },
+      { status: 502, body: { ok: false, error: 'rpc_error' } },
+    ];
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      const answer = request.url().endsWith('/api/credentials') ? answers.shift() : undefined;
+      if (!answer) return void request.continue();
+      void request.respond({
+        status: answer.status,
+        contentType: 'application/json',
+        body: JSON.stringify(answer.body),
+      });
+    });
+    const said: string[] = [];
+    for (const _ of [1, 2]) {
+      await page.click('#state-form button[type=submit]');
+      said.push(await here.screen('problem'));
+      await press(page, 'retry');
+      await here.screen('statement');
+    }
+    expect(said[0]).toContain('2 hours');
+    expect(said[1]).toContain('cannot be reached');
+    await page.evaluate(() => {
+      navigator.credentials.get = () => Promise.reject(new DOMException('closed', 'NotAllowedError'));
+    });
+    await page.click('#state-form button[type=submit]');
+    expect(await here.screen('problem')).toContain('No passkey was used');
+    await press(page, 'retry');
+    await here.screen('statement');
+    expect(await page.$eval('#state-nonce', (one) => (one as HTMLInputElement).value)).toBe('heron 48');
+  });
+
+  test('nothing is offered to who has registered nothing, or where the vault has no credentials', async () => {
+    const { page, screen } = await come(`${world.origin}/account`);
+    await press(page, 'create');
+    await screen('home');
+    expect(await page.$eval('#state', (one) => (one as HTMLElement).hidden)).toBe(true);
+    const here = await holder();
+    await here.page.setRequestInterception(true);
+    here.page.on('request', (request) => {
+      if (!request.url().endsWith('/credentials/types/email')) return void request.continue();
+      void request.respond({ status: 404, contentType: 'application/json', body: '{"ok":false,"error":"not_found"}' });
+    });
+    await here.page.goto(`${world.origin}/account?none#statement`);
+    await here.screen('home');
+    expect(await here.page.$eval('#state', (one) => (one as HTMLElement).hidden)).toBe(true);
+  });
+});
