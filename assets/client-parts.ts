@@ -5,6 +5,7 @@ const CLIENT = join(import.meta.dir, '../client');
 /** Scripts that `vault/client` loads on demand: the file in `client/`, and the name of the served file. */
 const APART: Readonly<Record<string, string>> = {
   'vault/sign-in.ts': 'client-sign-in.js',
+  'vault/credential.ts': 'client-credential.js',
   'vault/events.ts': 'client-events.js',
   'vault/operation.ts': 'client-operation.js',
   'approvals.ts': 'approvals.js',

@@ -7,6 +7,7 @@ const HEADERS = { 'cache-control': 'public, max-age=600', 'cross-origin-resource
 export const clientScriptRoutes = [
   script('/client.js', 'The client'),
   script('/client-sign-in.js', 'The part of the client that signs people in'),
+  script('/client-credential.js', 'The part of the client that holds credentials'),
   script('/client-events.js', 'The part of the client that reads events'),
   script('/client-operation.js', 'The part of the client that sends user operations'),
   script('/payments.js', 'The check of payments'),

@@ -1,8 +1,11 @@
 import { newKey, pause, until } from './call.ts';
 import { fault, VaultClientError } from './error.ts';
 import { isAttested, type Progress } from './progress.ts';
-import type { AskCode, RegistrationRun } from './registration-run.ts';
-import type { Attestation } from './wire.ts';
+import type { AskCode, CodeRun } from './registration-run.ts';
+import type { AnswerOf, Attestation } from './wire.ts';
+
+/** The vault's answer to the right code. */
+export type Proven = Extract<AnswerOf<'POST /api/verify/check'>, { readonly verified: true }>;
 
 /** After these no check of the code succeeds. */
 const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
@@ -11,8 +14,11 @@ const WAIT_MS_MAX = 30_000;
 /** The way to the vault, of an attestation that is about to end. */
 const MARGIN_MS = 5_000;
 
-/** Proves that an address or a number is the person's, by as many codes as it takes. Throws `cancelled`. */
-export async function prove(run: RegistrationRun, askCode: AskCode): Promise<void> {
+/**
+ * Proves that an address or a number is the person's, by as many codes as it takes. Undefined if it was proven
+ * meanwhile. Throws `cancelled`.
+ */
+export async function prove(run: CodeRun, askCode: AskCode): Promise<Proven | undefined> {
   const { call, signal, keep, progress } = run;
   const { identifier, channel } = progress();
   const address = { identifier, channel: channel === 'sms' ? 'sms' : 'email' } as const;
@@ -33,15 +39,12 @@ export async function prove(run: RegistrationRun, askCode: AskCode): Promise<voi
       continue;
     }
     const verdict = await call('POST /api/verify/check', { ...address, code, challenge }, { signal });
-    if (verdict.verified) {
-      // A credential is answered only where one was asked for.
-      keep(provenBy((verdict as Extract<typeof verdict, { readonly attestation: unknown }>).attestation));
-    } else {
-      problem = verdict.message;
-      attemptsRemaining = verdict.attempts_remaining;
-      if (ENDED.includes(problem)) keep({ sent: undefined });
-    }
+    if (verdict.verified) return verdict;
+    problem = verdict.message;
+    attemptsRemaining = verdict.attempts_remaining;
+    if (ENDED.includes(problem)) keep({ sent: undefined });
   }
+  return undefined;
 }
 
 /** What is kept of an address that was proven. By this device's clock: only the difference is the vault's. */
@@ -57,7 +60,7 @@ function digitsOf(answer: string): string {
 
 /** The code that was sent and works still, or the next one. The request's key is kept before it is sent. */
 async function sentCode(
-  { call, signal, keep, progress, pass, invite, language }: RegistrationRun,
+  { call, signal, keep, progress, pass, invite, language }: CodeRun,
   address: { readonly identifier: string; readonly channel: 'email' | 'sms' },
 ): Promise<{ readonly challenge: string; readonly endsAt: number; readonly nextAt: number }> {
   const { sent } = progress();

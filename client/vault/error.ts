@@ -1,13 +1,12 @@
 /** The client's own error words, and what to do. */
 const HINTS = {
-  unreachable: 'The vault did not answer. Try again.',
+  unreachable: 'No answer. Try again.',
   unexpected_answer: 'No vault answers at this URL.',
   vault_too_old: 'The vault is older than this client. Load its own client.js.',
   not_loaded: 'A part of the client did not load. Does your CSP allow it?',
   no_operator_secret: 'Give createClient the operatorSecret.',
   cancelled: 'Cancelled. Nothing was registered or paid.',
-  passkeys_unavailable:
-    'No passkeys here. Open the page over https, in the browser itself, not in a frame of another site.',
+  passkeys_unavailable: 'No passkeys here. Open the page over https, in the browser itself, in no frame.',
   passkey_refused:
     'The person refused, waited too long, or lost the passkey. Ask again, or with restart if it is lost.',
   passkey_unsupported: 'This device cannot make ES256 passkeys with a PIN or biometrics.',

@@ -4,6 +4,7 @@ import type { PaymentOrder, PaymentReceipt, PaymentVerdict, VerifyOptions } from
 import { type ApproveOptions, type ApproveRequest, approve, approved } from './approve.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
 import { type Call, type CallOptions, createCall, type VaultEndpoint } from './call.ts';
+import type { CredentialOptions, HeldCredential, KeptCredential } from './credential.ts';
 import { loadPart } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
 import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
@@ -17,6 +18,12 @@ import type { InputOf, OperationName } from './wire.ts';
 export type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 export type { ApproveOptions, ApproveRequest, ApproveReturn } from './approve.ts';
 export type { CallOptions } from './call.ts';
+export type {
+  CredentialOptions,
+  HeldCredential,
+  KeptCredential,
+  PresentOptions,
+} from './credential.ts';
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
 export type { Payer, PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
@@ -93,6 +100,9 @@ export function createClient(options: ClientOptions) {
     /** The person of a passkey. */
     signIn: async (given?: SignInOptions): Promise<SignedIn> =>
       isPayer(await (await loadPart(import('./sign-in.ts'))).signIn(call, info, given)),
+    /** A credential of an address for a new key, by a code; or one that the page has kept. */
+    credential: async (given: CredentialOptions | KeptCredential): Promise<HeldCredential> =>
+      (await loadPart(import('./credential.ts'))).credential(call, url, given),
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
     returned,

@@ -3,7 +3,7 @@ import { fromBase64url, type Hex } from '../wallet/bytes.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../wallet/proof.ts';
 import { demandHandle, demandPlace } from './arguments.ts';
 import { type Call, newKey } from './call.ts';
-import { prove } from './code.ts';
+import { prove, provenBy } from './code.ts';
 import { fault, loadPart } from './error.ts';
 import { newPasskey, signWith } from './passkeys.ts';
 import { isAttested, type Progress, type RegistrationInput } from './progress.ts';
@@ -36,7 +36,9 @@ export async function prepare(run: RegistrationRun, name: string): Promise<NonNu
     const isProven = () => isHandle || isAttested(progress());
     if (askCode && !isProven()) {
       await step('code');
-      await prove(run, askCode);
+      const proven = await prove(run, askCode);
+      // A credential is answered only where one was asked for.
+      if (proven) keep(provenBy((proven as Extract<typeof proven, { readonly attestation: unknown }>).attestation));
       continue;
     }
     if (!passkey) {

@@ -41,12 +41,17 @@ export interface Registrar {
   readonly url: string;
 }
 
-/** One run of a registration: its parts, and its progress. */
-export interface RegistrationRun extends Registrar, Partial<Proving> {
+/** The proof of one address by codes. */
+export interface CodeRun extends Omit<Partial<Proving>, 'askCode'> {
+  readonly call: Call;
   readonly signal?: AbortSignal | undefined;
   readonly invite?: string | undefined;
-  /** Says that a step begins, and waits for the page. */
-  readonly step: (name: RegisterStep) => Promise<void>;
   readonly progress: () => Progress;
   readonly keep: (change: Partial<Progress>) => void;
+}
+
+/** One run of a registration: its parts, and its progress. */
+export interface RegistrationRun extends Registrar, Omit<CodeRun, 'call'>, Partial<Proving> {
+  /** Says that a step begins, and waits for the page. */
+  readonly step: (name: RegisterStep) => Promise<void>;
 }

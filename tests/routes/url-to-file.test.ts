@@ -13,6 +13,7 @@ const EXCEPTIONS: Readonly<Record<string, { readonly file: string; readonly reas
   '/icons/*': { file: 'pay.ts', reason: 'icons of the payment handler' },
   '/client.js': { file: 'client-script.ts', reason: 'client.ts is what the vault sees of a request' },
   '/client-sign-in.js': { file: 'client-script.ts', reason: 'a part of the client' },
+  '/client-credential.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-events.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/client-operation.js': { file: 'client-script.ts', reason: 'a part of the client' },
   '/approvals.js': { file: 'client-script.ts', reason: 'a part of the client' },

@@ -29,6 +29,7 @@ test('the package depends on what its entries import, and on nothing else', asyn
     'node.js',
     'client.js',
     'client-sign-in.js',
+    'client-credential.js',
     'client-events.js',
     'client-operation.js',
     'enclave.js',

@@ -3,6 +3,8 @@ import { createClient, type VaultClient, VaultClientError } from '../../../clien
 import { type ClientWorld, on, startClientWorld } from '../../support/client-world.ts';
 import type { Device } from '../../support/hostile/device.ts';
 import { createPayer, orderOf, payOrder } from '../../support/payers.ts';
+import { originOf } from '../../support/touch.ts';
+import { sdJwt } from '../../tools/credential-clients.ts';
 
 const TEXT = await Bun.file(new URL('../../../docs/client.md', import.meta.url)).text();
 
@@ -70,6 +72,18 @@ describe('the examples of docs/client.md', () => {
     expect(given).toEqual([order.id]);
   });
 
+  test('credential', async () => {
+    const url = originOf(world.t);
+    const page = {
+      vault: createClient({ url, storage: null }),
+      showCodeForm: () => world.t.codeFor('ada@example.com'),
+    };
+    const location = { origin: 'https://shop.example' };
+    const { presentation } = await run('credential', { ...page, location, nonce: 'n-1' }, ['presentation']);
+    const { payload, kb } = await sdJwt(url).verify(String(presentation), { keyBindingNonce: 'n-1' });
+    expect([payload, kb?.payload]).toMatchObject([{ email_domain: 'example.com' }, { aud: location.origin }]);
+  });
+
   test('events', async () => {
     const { token } = await vault.call('POST /v1/console/token', { app: 'default' });
     const types: string[] = [];
@@ -97,7 +111,7 @@ describe('the examples of docs/client.md', () => {
   test('the page is the example app, and the last example, of a page, runs in the journeys', async () => {
     const [, page = ''] = /^```html\n([\s\S]*?)^```$/m.exec(TEXT) ?? [];
     expect(page).toBe(await Bun.file(new URL('../../../examples/apps/plain.html', import.meta.url)).text());
-    expect([...examples.values()].flat()).toHaveLength(9);
+    expect([...examples.values()].flat()).toHaveLength(10);
     expect(examples.get('pay and verifyPayment')?.[0]).toContain('buy.onclick');
     expect(examples.get('approve and verifyApproval')?.[0]).toContain('vault.approve({ id, text');
   });
