@@ -1,6 +1,7 @@
 // The holder of a credential: a key made for one statement, which shows it to one recipient and is then gone.
 
-import { utf8 } from '../../client/wallet/abi.ts';
+import { utf8 } from '../../client/bytes.ts';
+import { newHolderKey, signJwt } from '../../client/vault/holder-key.ts';
 import { fromBase64url, toBase64url } from '../../client/wallet/bytes.ts';
 import type { ProofParts } from '../../client/wallet/proof.ts';
 
@@ -26,9 +27,6 @@ export type Issue = (
   asked: Awaited<ReturnType<Touch>> & { readonly holder: string },
 ) => Promise<{ readonly credential: string; readonly expires_at: string }>;
 
-const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
-const ES256 = { name: 'ECDSA', hash: 'SHA-256' };
-
 /**
  * The statement: an SD-JWT VC with key binding. Nobody can take its key, and nothing keeps it. Its times are the
  * vault's, as a device's clock may be wrong.
@@ -38,27 +36,23 @@ export async function makeStatement(
   touch: Touch,
   issue: Issue,
 ): Promise<{ readonly text: string; readonly endsAt: string }> {
-  const { publicKey, privateKey } = await crypto.subtle.generateKey(P256, false, ['sign', 'verify']);
-  const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', publicKey);
+  const key = await newHolderKey();
+  const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
   const jwk = { crv, kty, x, y };
-  const sign = async (header: object, claims: object) => {
-    const text = [{ alg: 'ES256', ...header }, claims].map((part) => toBase64url(utf8(JSON.stringify(part)))).join('.');
-    return `${text}.${toBase64url(new Uint8Array(await crypto.subtle.sign(ES256, privateKey, utf8(text))))}`;
-  };
   // The thumbprint of RFC 7638: the members are in the order of their names.
   const thumbprint = await digest(JSON.stringify(jwk));
   const lines = ['vault/credential/v1', wanted.registrar, wanted.address, thumbprint];
   const touched = await touch(lines);
   const challenge = await digest([...lines, touched.nonce].join('\n'));
   const proven = { aud: wanted.issuer, iat: secondsIn(touched.nonce), nonce: challenge };
-  const holder = await sign({ typ: 'openid4vci-proof+jwt', jwk }, proven);
+  const holder = await signJwt(key, { typ: 'openid4vci-proof+jwt', jwk }, proven);
   const { credential, expires_at: endsAt } = await issue({ ...touched, holder });
   const [token = '', ...hidden] = credential.split('~');
   const shown = hidden.filter((one) => one !== '' && wanted.claims.includes(String((read(one) as unknown[])[1])));
   const presented = [token, ...shown, ''].join('~');
   const { iat } = read(token.split('.')[1] ?? '') as { iat: number };
   const bound = { iat, aud: wanted.recipient, nonce: wanted.nonce, sd_hash: await digest(presented) };
-  return { text: presented + (await sign({ typ: 'kb+jwt' }, bound)), endsAt };
+  return { text: presented + (await signJwt(key, { typ: 'kb+jwt' }, bound)), endsAt };
 }
 
 async function digest(text: string): Promise<string> {

@@ -15,7 +15,7 @@ export async function keyProof(key: CryptoKeyPair, audience: string, nonce: stri
   return signJwt(key, { typ: 'openid4vci-proof+jwt', jwk: { kty, crv, x, y } }, { aud: audience, nonce });
 }
 
-/** A JWT by the key, of now. */
+/** A JWT by the key; of now, unless the claims say when. */
 export async function signJwt({ privateKey }: CryptoKeyPair, header: object, claims: object): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
   const parts = [
