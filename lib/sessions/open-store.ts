@@ -13,9 +13,6 @@ const IS_TAKEN = `(${ALIAS_LEADS_ELSEWHERE}
   OR EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND ${SESSION_IS_LIVE} AND NOT ${YIELDS})
   OR EXISTS (SELECT 1 FROM registrations WHERE identifier = :identifier AND holds = 1 AND NOT ${YIELDS}))`;
 
-/** True if a session of the same DID is why. */
-const IS_OWN = `EXISTS (SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE})`;
-
 const IP_HAS_ROOM = fewerThan(
   ':per_ip',
   `FROM sessions WHERE ip = :ip AND identifier <> :identifier AND ${SESSION_COUNTS}`,
@@ -75,7 +72,7 @@ function createTexts(isInvited: boolean, isSharing: boolean) {
     app = excluded.app, did = excluded.did, did_hash = excluded.did_hash, alias_hash = excluded.alias_hash,
     ip = excluded.ip, counts = 1, created_at = excluded.created_at, expires_at = excluded.expires_at, linked = excluded.linked,
     ask_at = excluded.ask_at, asks = 0`,
-    refusal: `SELECT ${isInvited ? `NOT ${MAY_REGISTER} AS not_admitted, ` : ''}${IS_TAKEN} AS taken, ${IS_OWN} AS own,
+    refusal: `SELECT ${isInvited ? `NOT ${MAY_REGISTER} AS not_admitted, ` : ''}${IS_TAKEN} AS taken,
       NOT ${IP_HAS_ROOM} AS ip_full, ${EARLIEST_LAPSE} AS earliest_lapse${isSharing ? `, ${SITE_ROOM}` : ''}
       WHERE changes() = 0`,
   };
@@ -97,12 +94,19 @@ function admissionArgsOf(session: NewSession, sql: string) {
 }
 
 /**
- * Why `insertSession` refused: `not_admitted` is 1 when the identifier may not be registered, `taken` when it is
- * taken, `own` when by a session of the same DID; `ip_full` when its IP has no room, which it has from
- * `earliest_lapse` on, null when all its sessions count for good; `fullSite` reads the rest. No row if the statement
- * before, `emitOpened`, had something to report.
+ * Why `insertSession` refused: `not_admitted` is 1 when the identifier may not be registered, `taken` when it is taken;
+ * `ip_full` when its IP has no room, which it has from `earliest_lapse` on, null when all its sessions count for good;
+ * `fullSite` reads the rest. No row if the statement before, `emitOpened`, had something to report.
  */
 export function selectRefusal(session: NewSession): Statement {
   const sql = textsOf(session).refusal;
   return { sql, args: admissionArgsOf(session, sql) };
+}
+
+/** A row if the identifier has a live session of the same DID. A refusal asks alone: each session would pay for it. */
+export function selectOwnSession({ identifier, did, now }: NewSession): Statement {
+  return {
+    sql: `SELECT 1 FROM sessions WHERE identifier = :identifier AND did = :did AND ${SESSION_IS_LIVE}`,
+    args: { identifier, did, now },
+  };
 }

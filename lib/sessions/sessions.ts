@@ -9,7 +9,7 @@ import { ipLimitReached, limitReached } from '../limits/limits.ts';
 import { fullSite, sessionShare } from '../limits/session-share.ts';
 import type { Platform } from '../platform.ts';
 import { SESSION_ASK_MIN_MS } from './ask-chain.ts';
-import { emitOpened, emitReplaced, insertSession, selectRefusal } from './open-store.ts';
+import { emitOpened, emitReplaced, insertSession, selectOwnSession, selectRefusal } from './open-store.ts';
 import { selectHolders, selectSessionCounts } from './store.ts';
 
 // For other subjects' batches that open, link or end sessions.
@@ -98,7 +98,7 @@ export async function openSession(ctx: Ctx, request: SessionRequest, also: reado
   const refusal = row['not_admitted'] === 1 ? admission?.refusal : isTaken ? 'identifier_taken' : undefined;
   sessions.add({ outcome: isOpened ? 'opened' : (refusal ?? 'ip_limit_reached') });
   if (isOpened) return;
-  if (refusal === 'identifier_taken' && row['own'] === 1)
+  if (refusal === 'identifier_taken' && (await db.read(selectOwnSession(session))).length > 0)
     throw new VaultError(refusal, { reason: 'same_did', hint: SAME_DID });
   if (refusal) throw new VaultError(refusal);
   const full = row['ip_full'] === 1 ? undefined : fullSite(config, row, session.share);
