@@ -99,6 +99,8 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
       `${client}.then((vault) => { vault.register({ email: 'reload@example.com', askCode: () => new Promise(() => {}) }); })`,
     );
     await page.waitForFunction(() => localStorage.length === 1);
+    // The client keeps its state before it asks for the code: a reload here may cancel the request.
+    await until('the code is sent', () => world.t.mailsTo('reload@example.com').length === 1);
     await page.reload();
     const code = world.t.codeFor('reload@example.com');
     const made = (await page.evaluate(
