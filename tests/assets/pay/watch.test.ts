@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test';
 import { IDBFactory } from 'fake-indexeddb';
 import { addPayment, addVersion, type StoredPayment } from '../../../assets/pay/store.ts';
 import { createSearch, type Look, watch } from '../../../assets/pay/watch.ts';
@@ -12,16 +12,17 @@ const real = { fetch: globalThis.fetch, setTimeout: globalThis.setTimeout };
 let outcomes: (Outcome | number)[];
 /** The queries of `/pay/outcome`. */
 let asked: URLSearchParams[];
-let sent: number;
+/** When an operation was sent to the bundler, by the page's clock. */
+let sentAt: number[];
 
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
-  [asked, sent] = [[], 0];
+  [asked, sentAt] = [[], []];
   // Between two looks no time has to pass.
   globalThis.setTimeout = ((act: () => void) => real.setTimeout(act)) as typeof setTimeout;
   globalThis.fetch = (async (path: string) => {
     if (path.startsWith('/api/bundler')) {
-      sent++;
+      sentAt.push(Date.now());
       return Response.json({ result: '0x' });
     }
     if (path.startsWith('/pay/fees')) return Response.json({ block: 500 });
@@ -32,6 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   Object.assign(globalThis, real);
+  setSystemTime();
 });
 
 const payment = paymentRecord({
@@ -85,7 +87,20 @@ describe('a payment that is watched', () => {
     const states: string[] = [];
     const last = await watch(forgotten, ({ record }) => states.push(record.state));
     expect(last).toMatchObject({ state: 'ended', why: 'ended', paid: undefined });
-    expect(sent).toBe(1);
+    expect(sentAt).toHaveLength(1);
+  });
+
+  test('that stays open is sent again once 30 seconds have passed, and again after 30 more', async () => {
+    outcomes = [...Array.from({ length: 36 }, () => open()), ended];
+    const start = Date.now();
+    setSystemTime(start);
+    globalThis.setTimeout = ((act: () => void, ms = 0) => {
+      setSystemTime(Date.now() + ms);
+      return real.setTimeout(act);
+    }) as typeof setTimeout;
+    await watch(await addPayment(payment), () => undefined);
+    // It is looked for each second, then each two, and each five after a minute.
+    expect(sentAt.map((time) => time - start)).toEqual([31_000, 66_000]);
   });
 
   test('that is paid and final is asked about no more', async () => {
