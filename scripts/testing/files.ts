@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { closest } from '../../lib/base/closest.ts';
+import { SLOW_FIRST } from './slow.ts';
 import { UsageError } from './usage.ts';
 
-/** Folders of long tests: they start first, so that no core is idle at the end of a run. */
+/** The slowest files, and the folders of the other long tests: they start first, so that no core is idle at the end. */
 const LONG_FIRST = [
+  ...SLOW_FIRST,
   ...['tests/simulations/vault/', 'tests/races/', 'tests/orders/', 'tests/journeys/', 'tests/torture/'],
   ...['tests/runtimes/', 'tests/assets/enclave/', 'tests/commands/', 'tests/contracts/'],
 ];

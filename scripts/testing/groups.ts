@@ -1,3 +1,5 @@
+import { SLOW_FIRST } from './slow.ts';
+
 /** A crash costs all of a process once more. */
 const FILES_MAX = 16;
 /** Two files cost little more than one: loading and compiling take most of the time of most files. */
@@ -35,5 +37,5 @@ export function groupsOf(files: readonly string[], jobs: number): readonly (read
 }
 
 function isAlone(file: string): boolean {
-  return Object.keys(ALONE).some((path) => file.startsWith(path));
+  return SLOW_FIRST.includes(file) || Object.keys(ALONE).some((path) => file.startsWith(path));
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { testFiles } from '../../../scripts/testing/files.ts';
 import { ALONE, groupsOf } from '../../../scripts/testing/groups.ts';
+import { SLOW_FIRST } from '../../../scripts/testing/slow.ts';
 
 const inFolder = (folder: string, count: number) => Array.from({ length: count }, (_, n) => `${folder}/f${n}.test.ts`);
 
@@ -14,6 +16,11 @@ test('the first processes take 16 files, the later ones a share of what is left,
 
 test('what is declared to need one has a process of its own', () => {
   expect(groupsOf(inFolder('tests/journeys', 3), 2).map((group) => group.length)).toEqual([1, 1, 1]);
+});
+
+test('the slowest files begin first, each in a process of its own, whatever their folder', () => {
+  const groups = groupsOf(testFiles(join(import.meta.dir, '../../..')), 2);
+  expect(groups.slice(0, SLOW_FIRST.length)).toEqual(SLOW_FIRST.map((file) => [file]));
 });
 
 test.each(Object.keys(ALONE))('%s is there', (path) => {
