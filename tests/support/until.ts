@@ -1,6 +1,12 @@
 import { waitLimitMs } from './limits.ts';
 
-const PAUSE_MS = 5;
+/** The pause between two looks is a share of the time that has passed: a long wait costs few looks, a short one no time. */
+const [PAUSE_MIN_MS, PAUSE_MAX_MS, PAUSE_SHARE] = [5, 100, 1 / 20];
+
+function pauseSince(start: number): Promise<void> {
+  const passedMs = performance.now() - start;
+  return Bun.sleep(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, passedMs * PAUSE_SHARE)));
+}
 
 /**
  * Looks again and again until it finds something, and answers that. Throws what was awaited, and what the last look
@@ -11,12 +17,12 @@ export async function until<T>(
   look: () => T | Promise<T>,
   limitMs = waitLimitMs(),
 ): Promise<Exclude<T, false | undefined | null>> {
-  const end = performance.now() + limitMs;
+  const start = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as Exclude<T, false | undefined | null>;
-    if (performance.now() > end) throw new Error(`still awaited after ${limitMs / 1000} s: ${what}`);
-    await Bun.sleep(PAUSE_MS);
+    if (performance.now() - start > limitMs) throw new Error(`still awaited after ${limitMs / 1000} s: ${what}`);
+    await pauseSince(start);
   }
 }
 
@@ -25,15 +31,15 @@ export async function until<T>(
  * threw once that time has passed: what was expected, and what was there instead.
  */
 export async function untilHolds(expectation: () => Promise<unknown>, limitMs = waitLimitMs()): Promise<void> {
-  const end = performance.now() + limitMs;
+  const start = performance.now();
   for (;;) {
     try {
       await expectation();
       return;
     } catch (error) {
-      if (performance.now() > end) throw error;
+      if (performance.now() - start > limitMs) throw error;
     }
-    await Bun.sleep(PAUSE_MS);
+    await pauseSince(start);
   }
 }
 
