@@ -140,7 +140,10 @@ test('while the disk hangs reads are answered, writes are refused in time, and i
   });
   await taken();
   let reads = 0;
-  while (isPending) if ((await readStatus(program)) === 200) reads++;
+  await until('the write is answered', async () => {
+    if ((await readStatus(program)) === 200) reads++;
+    return !isPending;
+  });
   // The write that hung is refused, since nobody knows; so is the next, at once, since it has not run.
   expect((await pending).status).toBe(503);
   expect(reads).toBeGreaterThan(0);

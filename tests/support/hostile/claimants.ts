@@ -152,10 +152,30 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
+/** The codes that a program printed so far, by their addresses, and how much of its output they are from. */
+interface Printed {
+  read: number;
+  readonly codes: Map<string, { readonly time: string; readonly code?: string }>;
+}
+
+const printed = new WeakMap<Program, Printed>();
+
+/** Reads only what came since: a look at all that a busy program printed takes longer than its answers. */
+function printedBy(program: Program): Printed['codes'] {
+  const known = printed.get(program) ?? { read: 0, codes: new Map() };
+  printed.set(program, known);
+  const output = program.output();
+  for (const line of output.slice(known.read).split('\n')) {
+    if (!line.includes('"event":"code"')) continue;
+    const entry = JSON.parse(line) as { to: string; time: string; code?: string };
+    known.codes.set(entry.to, entry);
+  }
+  known.read = output.length;
+  return known.codes;
+}
+
 /** The code that was printed for an address last. */
 function codeIn(programs: readonly Program[], to: string): string | undefined {
-  const lines = programs.flatMap((program) => program.output().split('\n'));
-  const found = lines.filter((line) => line.includes(`"to":"${to}"`) && line.includes('"event":"code"'));
-  const newest = found.map((line) => JSON.parse(line) as { time: string; code?: string });
+  const newest = programs.flatMap((program) => printedBy(program).get(to) ?? []);
   return newest.toSorted((a, b) => (a.time < b.time ? -1 : 1)).at(-1)?.code;
 }
