@@ -1,5 +1,6 @@
 // The confirm page: shows a payment, asks the passkey for approval, and follows the payment until it is decided.
 
+import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { loadEnclave } from '../../client/wallet/enclave.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
 import { readConfig } from '../wallet/api.ts';
@@ -69,6 +70,7 @@ async function proceed(session: Session): Promise<void> {
   // Only for an order that was never signed here: a reload may come after the end.
   const rest = session.payment.expiresAt - Date.now();
   if (rest < SIGNING_MS_MIN) throw new EndedError(rest > 0 ? 'ending' : '');
+  if (!hasPasskeys()) return problem('passkeys_unavailable');
   await review(session);
 }
 

@@ -13,6 +13,7 @@ export type Problem =
   | 'fee_bound'
   | 'used'
   | 'no_key'
+  | 'passkeys_unavailable'
   | Nothing
   | 'other_terms'
   | 'aborted'

@@ -143,6 +143,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await page.$$('img[src=x]')).toEqual([]);
     });
 
+    test('a browser without passkeys says so, before anything is asked', async () => {
+      const { page } = await world.come({}, 'about:blank');
+      await page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential');
+      await page.goto(world.shop.url);
+      expect(await screen(page, 'problem')).toContain('This browser cannot use passkeys here');
+    });
+
     test('the vault is away: the page says so, and works once it is back', async () => {
       const { page } = await world.come({}, 'about:blank');
       await page.setRequestInterception(true);

@@ -1,5 +1,6 @@
 // The shop's page: sign in, get test money, pay, receipt. It works through `vault/client`, which the vault serves.
 import type { VaultClient } from '../../../client/vault/index.ts';
+import { hasPasskeys } from '../../../client/vault/passkeys.ts';
 import { formatAmount } from '../../../client/wallet/amount.ts';
 import type { ShownOrder } from '../orders.ts';
 import { type Hints, keep, type Person, recall } from './memory.ts';
@@ -39,9 +40,17 @@ async function main(client: VaultClient): Promise<void> {
   if (known?.finding.status === 'paid') return showReceipt(order, known.finding, orderAgain);
   const hints = recall('hints');
   if (hints) return follow(client, hints);
+  if (!hasPasskeys()) return showNoPasskeys();
   const person = recall('person');
   if (person) return welcome(client, person, back?.error === undefined ? undefined : paymentWords(back));
   askWho(client, (found) => arrive(client, found));
+}
+
+function showNoPasskeys(): void {
+  const title = 'This browser cannot use passkeys here';
+  const words = 'Open this page in another browser, by the address of localhost, and not inside another app.';
+  showProblem({ title, words, button: 'Try again' });
+  onPress('problem-go', () => location.reload());
 }
 
 function arrive(client: VaultClient, person: Person): void {

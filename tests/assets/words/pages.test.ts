@@ -36,6 +36,7 @@ const PROBLEMS = {
   refused: 1,
   used: 1,
   no_key: 1,
+  passkeys_unavailable: 1,
   ended: 1,
   voided: 1,
   reverted: 1,

@@ -29,6 +29,8 @@ export interface Device {
   readonly vault: string;
   /** How often its pages asked to keep what they store. */
   persisted: number;
+  /** Whether its browser has passkeys at all. */
+  hasPasskeys: boolean;
 }
 
 /** No passkeys yet. */
@@ -43,7 +45,7 @@ export function newDevice(vault: string, draw: Draw, keyring = newKeyring(draw))
     getItem: (name: string) => texts.get(name) ?? null,
     setItem: (name: string, text: string) => void texts.set(name, text),
   };
-  return { keyring, indexedDB: new IDBFactory(), localStorage, vault, persisted: 0 };
+  return { keyring, indexedDB: new IDBFactory(), localStorage, vault, persisted: 0, hasPasskeys: true };
 }
 
 const current = new AsyncLocalStorage<Device>();

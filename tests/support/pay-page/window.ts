@@ -84,19 +84,21 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
     onfocus: null as (() => void) | null,
   };
   const unanswered = new Promise<never>(() => undefined);
+  const navigator = {
+    credentials: credentialsOf(device, () => isClosed),
+    serviceWorker: line.serviceWorker,
+    storage: { persist: async () => ++device.persisted > 0 },
+    clipboard: { writeText: async (text: string) => void copied.push(text) },
+  };
   const globals = {
+    globalThis: { navigator, ...(device.hasPasskeys ? { PublicKeyCredential: class {} } : {}) },
+    navigator,
     matchMedia: () => ({ matches: false }),
     document,
     window,
     location: Object.assign(new URL(`/pay/confirm?${line.query}`, device.vault), {
       assign: (to: string) => went.push(to),
     }),
-    navigator: {
-      credentials: credentialsOf(device, () => isClosed),
-      serviceWorker: line.serviceWorker,
-      storage: { persist: async () => ++device.persisted > 0 },
-      clipboard: { writeText: async (text: string) => void copied.push(text) },
-    },
     indexedDB: { open: (...name: [string, number]) => (isClosed ? {} : device.indexedDB.open(...name)) },
     fetch: (path: string, init: RequestInit = {}) => (isClosed ? unanswered : time.during(ask(path, init))),
     ...timers.globals,
