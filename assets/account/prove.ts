@@ -152,7 +152,9 @@ async function checkCode(
   }>('POST /api/verify/check', asked);
   if (answer.verified) return then(answer.attestation);
   fill('code', '');
-  fault('code', word(WRONG[answer.message ?? ''] ?? 'code.fault_wrong'));
+  // The next answer to that code would say so, whatever it is.
+  const message = answer.attempts_remaining === 0 ? 'Too many attempts' : (answer.message ?? '');
+  fault('code', word(WRONG[message] ?? 'code.fault_wrong'));
 }
 
 const WRONG: Readonly<Record<string, WordId>> = {

@@ -7,8 +7,8 @@ import type { AnswerOf, Attestation } from './wire.ts';
 /** The vault's answer to the right code. */
 export type Proven = Extract<AnswerOf<'POST /api/verify/check'>, { readonly verified: true }>;
 
-/** After these no check of the code succeeds. */
-const ENDED = ['Code expired', 'Too many attempts', 'No code was sent'];
+/** After every other problem no check of the code succeeds. */
+const WRONG = 'Incorrect code';
 /** A person at a form waits no longer for another code without a word. */
 const WAIT_MS_MAX = 30_000;
 /** The way to the vault, of an attestation that is about to end. */
@@ -40,9 +40,10 @@ export async function prove(run: CodeRun, askCode: AskCode): Promise<Proven | un
     }
     const verdict = await call('POST /api/verify/check', { ...address, code, challenge }, { signal });
     if (verdict.verified) return verdict;
-    problem = verdict.message;
+    // The next answer to that code would say so, whatever it is.
     attemptsRemaining = verdict.attempts_remaining;
-    if (ENDED.includes(problem)) keep({ sent: undefined });
+    problem = attemptsRemaining === 0 ? 'Too many attempts' : verdict.message;
+    if (problem !== WRONG) keep({ sent: undefined });
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Page } from 'puppeteer-core';
 import { buildPackage } from '../../scripts/build/package.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
-import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';
+import { type AppWorld, pressJoin, signUp, startAppWorld } from '../support/client-app.ts';
 import { oncePerRun } from '../support/once.ts';
 import { closeWindows, confirmWindow, findAccount, type Passkeys, press } from '../support/pay.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,10 @@ const FUNDS = { usdc: 12_500_000n, wei: 10n ** 18n };
 describe.skipIf(!chromium)('an app, at a vault that relays', () => {
   let world: AppWorld;
   beforeAll(async () => {
-    world = await startAppWorld({ REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey });
+    world = await startAppWorld({
+      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+      MAX_REGISTRATIONS_PER_IP: '100',
+    });
   });
   afterAll(() => world.stop());
   afterEach(() => world.closePages());
@@ -46,6 +49,27 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
     // The browser's own sheet.
     expect(await approve(passkeys)).not.toContain('mode=');
     await says(page, 'paid');
+  });
+
+  test('of ten lines says after five wrong codes that these were too many, and which code to enter', async () => {
+    world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
+    const { page } = await world.open('/plain');
+    const email = 'wrong@example.com';
+    const asked: string[] = [];
+    const answer = (message: string) => {
+      if (message.includes('email')) return email;
+      asked.push(message);
+      const code = world.t.codeFor(email);
+      if (asked.length > 5) return code;
+      return code === '000000' ? '111111' : '000000';
+    };
+    page.on('dialog', (dialog) => void dialog.accept(answer(dialog.message())));
+    await pressJoin(page);
+    await says(page, 'did:pkh:');
+    const enter = 'Enter the newest code that we mailed to you';
+    const wrong = `Incorrect code. ${enter}`;
+    expect(asked).toEqual([enter, wrong, wrong, wrong, wrong, `Too many attempts. ${enter}`]);
+    expect(world.t.mailsTo(email)).toHaveLength(2);
   });
 
   test('in React registers a person, who signs in again and pays', async () => {

@@ -58,9 +58,13 @@ export async function startAppWorld(more: Readonly<Record<string, string>> = {},
 export async function signUp({ t }: Pick<PayWorld, 't'>, page: Page, email: string): Promise<string> {
   const answer = (message: string) => (message.includes('email') ? email : t.codeFor(email));
   page.on('dialog', (dialog) => void dialog.accept(answer(dialog.message())));
-  // Its script asks for the vault's state first, and the page counts as loaded before that.
-  await page.waitForFunction(() => document.querySelector<HTMLElement>('#join')?.onclick != null);
-  await page.click('#join');
+  await pressJoin(page);
   const shown = await page.waitForFunction(() => /did:\S+/.exec(document.body.textContent ?? '')?.[0]);
   return (await shown.jsonValue()) as string;
+}
+
+/** Presses Sign up there: its script asks for the vault's state first, and the page counts as loaded before that. */
+export async function pressJoin(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector<HTMLElement>('#join')?.onclick != null);
+  await page.click('#join');
 }

@@ -78,6 +78,22 @@ describe('register', () => {
     expect(world.t.mailsTo(one.email)).toHaveLength(2);
   });
 
+  test('sends another code after the fifth wrong one, and says why before the person types it', async () => {
+    const one = person();
+    const problems: (string | undefined)[] = [];
+    const made = await one.register({
+      askCode({ problem }) {
+        problems.push(problem);
+        const code = world.t.codeFor(one.email);
+        if (problems.length > 5) return code;
+        return code === '000000' ? '111111' : '000000';
+      },
+    });
+    expect(problems).toEqual([undefined, ...Array(4).fill('Incorrect code'), 'Too many attempts']);
+    expect(world.t.mailsTo(one.email)).toHaveLength(2);
+    expect((await made.confirmed).proven).toBe(true);
+  });
+
   test('throws what the vault refuses', async () => {
     const one = person();
     const bad = createClient({ url: world.url, storage: null }).register({ email: 'nobody', askCode: () => null });
