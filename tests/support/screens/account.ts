@@ -1,6 +1,6 @@
-import { createHere, type Device, makeHere, openDevice, pressNamed } from '../account-page.ts';
-import { createPasskeys, press } from '../pay.ts';
-import { goThrough, visit } from '../register-page.ts';
+import { createHere, type Device, makeHere, openDevice, pressNamed, type } from '../account-page.ts';
+import { awaitSelector, createPasskeys, press } from '../pay.ts';
+import { awaitRow, goThrough, visit } from '../register-page.ts';
 import { address, once, type Screen, type World } from './screen.ts';
 
 /** The account page, on its first visit and for somebody with funds. */
@@ -28,9 +28,9 @@ export function accountScreens(world: World): readonly Screen[] {
     return page;
   };
   const holder = once(async () => {
-    const visitor = await visit(world());
-    await goThrough(visitor, address());
-    return visit(world(), `${world().origin}/account`, visitor);
+    const [email, visitor] = [address(), await visit(world())];
+    const did = String((await goThrough(visitor, email)).answer?.['did']);
+    return { email, did, ...(await visit(world(), `${world().origin}/account`, visitor)) };
   });
   const stated = async () => {
     const { page, screen } = await holder();
@@ -72,6 +72,22 @@ export function accountScreens(world: World): readonly Screen[] {
       async reach() {
         const page = await stated();
         await page.keyboard.press('Enter');
+        return page;
+      },
+    },
+    {
+      name: '/account: statement, made',
+      part: 'statement',
+      words: ['heading: Show that an address is yours', 'button: Save the file'],
+      async reach() {
+        const page = await stated();
+        const { email, did } = await holder();
+        await awaitRow(world(), 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+        await type(page, 'state-address', email);
+        await type(page, 'state-for', 'shop.example/contact');
+        await type(page, 'state-nonce', 'heron 48');
+        await page.keyboard.press('Enter');
+        await awaitSelector(page, '#state-made');
         return page;
       },
     },

@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer-core';
-import { openDevice } from '../account-page.ts';
-import { awaitSelector, makeNew } from '../pay.ts';
+import { type Device, openDevice } from '../account-page.ts';
+import { awaitSelector, makeNew, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
 import { once, type Screen, type World } from './screen.ts';
 
@@ -25,15 +25,19 @@ export function approveScreens(world: World): readonly Screen[] {
   interface Way {
     readonly who: typeof approver;
     readonly text?: string;
+    /** On the way to what is shown. */
+    readonly go?: (here: Device) => Promise<unknown>;
     readonly shown: string;
   }
-  const at = (name: string, { who, text = TEXT, shown }: Way, wants: ScreenWants): Screen => ({
+  const at = (name: string, { who, text = TEXT, go, shown }: Way, wants: ScreenWants): Screen => ({
     ...wants,
     name: `/approve: ${name}`,
     async reach() {
-      const { page } = await who();
+      const here = await who();
+      const { page } = here;
       const expires = new Date(Date.now() + 600_000).toISOString();
       await follow(page, '/approve', { id: 'payout-17', text, expires });
+      await go?.(here);
       await awaitSelector(page, shown);
       return page;
     },
@@ -56,6 +60,25 @@ export function approveScreens(world: World): readonly Screen[] {
         tabs: ['review-title', '', 'approve', 'other', 'cancel'],
         words: ['heading: Approve this?', 'alert:', 'term:', 'definition:'],
       },
+    ),
+    at(
+      'a passkey that was not used',
+      {
+        who: approver,
+        go: async ({ page, passkeys }) => {
+          await passkeys.allow(false);
+          await press(page, 'approve');
+          await awaitSelector(page, '#review-notice');
+          await passkeys.allow(true);
+        },
+        shown: '#approve:not([disabled])',
+      },
+      { part: 'review', words: ['heading: Approve this?', 'alert:'] },
+    ),
+    at(
+      'the accounts of a browser',
+      { who: approver, go: ({ page }) => press(page, 'other'), shown: '#accounts' },
+      { part: 'setup', words: ['heading: Which account approves?', 'button: Use a passkey I have', 'button: Back'] },
     ),
     at(
       'a problem',

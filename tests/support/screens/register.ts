@@ -22,6 +22,10 @@ export function newcomerScreens(world: World, change: Readonly<Record<string, st
       await visitor.enter('nonsense');
       await visitor.screen('address-fault');
     }),
+    at('no passkey here', 'start', async ({ page, screen }) => {
+      await press(page, 'sign-in');
+      await screen('start-notice');
+    }),
     at('code', 'code', (visitor) => visitor.enter(address())),
     at('passkey', 'passkey', (visitor) => prove(visitor, address())),
   ];
