@@ -66,13 +66,19 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await here.screen('home');
     return { here, account, email };
   };
-  /** Asks for a recovery on a device that has nothing, up to the countdown. */
-  const lose = async (email: string, account: string) => {
+  /** A device that has nothing, where a recovery is asked for, up to the new passkey. */
+  const loseTo = async (email: string, account: string) => {
     const lost = await device('recover');
     await lost.screen('mail');
     await prove(lost, email);
     await lost.screen('which');
     await pressNamed(lost.page, `Choose ${account}`);
+    await lost.screen('renew');
+    return lost;
+  };
+  /** The same, up to the countdown. */
+  const lose = async (email: string, account: string) => {
+    const lost = await loseTo(email, account);
     await press(lost.page, 'renew-go');
     await lost.screen('waiting-left');
     return lost;
@@ -101,6 +107,26 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await here.screen('mail');
       await prove(here, `second-${email}`);
       expect(await here.screen('done')).toContain(`We warn second-${email}, too.`);
+    });
+
+    test('a new passkey that signs nothing is deleted; another try makes another one', async () => {
+      const { account, email } = await guarded();
+      const lost = await loseTo(email, account);
+      await lost.page.evaluate(() => {
+        const get = navigator.credentials.get.bind(navigator.credentials);
+        navigator.credentials.get = () => {
+          navigator.credentials.get = get;
+          return Promise.reject(new DOMException('no', 'NotAllowedError'));
+        };
+      });
+      await press(lost.page, 'renew-go');
+      await lost.screen('renew-notice');
+      await until('a passkey is deleted', () => lost.passkeys.signalled.deleted.length > 0);
+      expect(lost.passkeys.signalled.deleted).toEqual(lost.passkeys.ids());
+      await press(lost.page, 'renew-go');
+      await lost.screen('waiting-left');
+      expect(lost.passkeys.ids()).toHaveLength(2);
+      expect(lost.passkeys.signalled.deleted).toHaveLength(1);
     });
 
     test('all passkeys are lost: code, new passkey, three days, and the account is back', async () => {

@@ -13,6 +13,7 @@ import {
   type,
 } from '../support/account-page.ts';
 import { type PayWorld, press } from '../support/pay.ts';
+import { hearSignals } from '../support/signals.ts';
 import { until } from '../support/until.ts';
 
 // The page tells the passkey manager what became of passkeys; Chromium's virtual authenticator says what it changed.
@@ -23,7 +24,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     world = opened;
   });
 
-  /** Removes a key by its name; whoever removes the key in use is signed out. */
+  /** Removes a key by its name; removing the key in use signs the person out. */
   const remove = async (here: Device, name: string) => {
     await pressNamed(here.page, `Change ${name}`);
     await press(here.page, 'remove');
@@ -31,22 +32,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await press(here.page, 'confirm-go');
     await here.screen('done');
   };
-
-  /** Every signal that the page gives, by its name, with its ids. */
-  const listen = (here: Device) =>
-    here.page.evaluate(() => {
-      const told: string[] = [];
-      Object.assign(globalThis, { told });
-      const signals = PublicKeyCredential as unknown as Record<string, (options: object) => Promise<void>>;
-      for (const name of ['signalAllAcceptedCredentials', 'signalCurrentUserDetails', 'signalUnknownCredential']) {
-        const signal = signals[name]?.bind(PublicKeyCredential);
-        signals[name] = async (options) => {
-          told.push(`${name} ${JSON.stringify(options)}`);
-          await signal?.(options);
-        };
-      }
-    });
-  const told = (here: Device) => here.page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
 
   describe('a passkey that is removed from its account', () => {
     test('leaves its manager once a block has the removal; the keys that stay are untouched', async () => {
@@ -77,11 +62,11 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const here = await device();
       await createHere(world, here);
       await addHere(here, 'Second');
-      await listen(here);
+      const told = await hearSignals(here.page);
       await remove(here, 'First passkey');
       await press(here.page, 'done-go');
       await here.screen('start');
-      expect((await told(here)).filter((one) => one.includes('"allAcceptedCredentialIds":[]'))).toEqual([]);
+      expect((await told()).filter((one) => one.includes('"allAcceptedCredentialIds":[]'))).toEqual([]);
       expect(here.passkeys.signalled.deleted).toEqual([]);
     });
 
@@ -122,15 +107,15 @@ describe.skipIf(!chromium)('in Chromium', () => {
       });
       await here.page.reload();
       await here.screen('home');
-      await listen(here);
+      const told = await hearSignals(here.page);
       expect(await keyNames(here.page)).toEqual(['First passkey', 'Second']);
       await here.go('add');
       await here.screen('pick');
       await here.go('');
       await here.screen('home');
       // The keys that the node shows were told of; the third was not named at all.
-      await until('the page tells', async () => (await told(here)).some((one) => one.includes(first)));
-      expect((await told(here)).filter((one) => one.includes('[]') || one.startsWith('signalUnknown'))).toEqual([]);
+      await until('the page tells', async () => (await told()).some((one) => one.includes(first)));
+      expect((await told()).filter((one) => one.includes('[]') || one.startsWith('signalUnknown'))).toEqual([]);
       expect(here.passkeys.signalled.deleted).toEqual([]);
       expect(await keysOf(account)).toHaveLength(3);
     });
@@ -141,14 +126,14 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await addHere(here, 'Second');
       const taken = await device({ passkeys: here.passkeys.only(1) });
       await remove(here, 'Second');
-      await listen(taken);
+      const told = await hearSignals(taken.page);
       await press(taken.page, 'sign-in');
       expect(await taken.screen('start-notice')).toContain('confirm once more');
       await press(taken.page, 'sign-in');
       await taken.page.waitForFunction(() =>
         document.getElementById('start-notice')?.textContent?.includes('does not open its account'),
       );
-      expect(await told(taken)).toEqual([]);
+      expect(await told()).toEqual([]);
       expect(taken.passkeys.signalled.deleted).toEqual([]);
     });
   });
@@ -218,11 +203,11 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await createHere(world, here);
     await press(here.page, 'sign-out');
     await here.screen('start');
-    await listen(here);
+    const told = await hearSignals(here.page);
     await signIn(here.page);
     await here.screen('home');
-    await until('the page tells', async () => (await told(here)).length > 0);
-    const [said = '', ...others] = await told(here);
+    await until('the page tells', async () => (await told()).length > 0);
+    const [said = '', ...others] = await told();
     expect(others).toEqual([]);
     expect(said).toStartWith('signalAllAcceptedCredentials ');
     expect(JSON.parse(said.slice(said.indexOf('{')))).toMatchObject({

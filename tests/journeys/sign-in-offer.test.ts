@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { press } from '../support/pay.ts';
 import { goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
+import { hearSignals } from '../support/signals.ts';
+import { until } from '../support/until.ts';
 
 // Passkeys that nobody has to look for, at /authorize.
 
@@ -19,6 +21,39 @@ describe.skipIf(!chromium)('in Chromium', () => {
     const after = await again.arrive();
     expect(subject(after)).toBe(subject(before));
     expect(subject(after)).toBeString();
+  });
+
+  test('after a sign-in the manager of the passkey hears that it is accepted, and of no other', async () => {
+    const visitor = await come();
+    const told = await hearSignals(visitor.page);
+    await goThrough(visitor, address());
+    await visitor.page.goto(world.app.link());
+    await press(visitor.page, 'sign-in');
+    await visitor.arrive();
+    await until('the page tells', async () => (await told()).length > 0);
+    const [said = '', ...others] = await told();
+    expect(others).toEqual([]);
+    expect(said).toStartWith('signalAllAcceptedCredentials ');
+    const { rpId, allAcceptedCredentialIds } = JSON.parse(said.slice(said.indexOf('{')));
+    expect([rpId, allAcceptedCredentialIds]).toEqual(['localhost', visitor.passkeys.ids()]);
+    expect(visitor.passkeys.signalled.deleted).toEqual([]);
+  });
+
+  test('a sign-in that the vault refuses says nothing of its passkey', async () => {
+    const visitor = await come();
+    await goThrough(visitor, address());
+    const stranger = await come(world.app.link(), { passkeys: visitor.passkeys });
+    const told = await hearSignals(stranger.page);
+    await stranger.page.setRequestInterception(true);
+    stranger.page.on('request', (request) => {
+      const isProof = request.url().endsWith('/authorize/code') && request.postData()?.includes('"proof"');
+      if (!isProof) return void request.continue();
+      const body = JSON.stringify({ error: 'proof_invalid', reason: 'signature' });
+      void request.respond({ status: 403, contentType: 'application/json', body });
+    });
+    await press(stranger.page, 'sign-in');
+    await stranger.screen('problem');
+    expect(await told()).toEqual([]);
   });
 
   test('the field says to the browser that passkeys belong to it', async () => {
