@@ -58,7 +58,7 @@ export async function findIssuerKeys(
   if (!isPublicHost(domain) || looks.length >= LOOKS_PER_HOUR || facts.looking.length >= AT_ONCE_MAX) return [];
   spend();
   facts.looking = [...facts.looking, now];
-  // Whoever comes meanwhile asks nobody.
+  // Another request of the same domain asks nobody meanwhile.
   const until = now + KEPT_MS;
   facts.domains.set(domain, { found: undefined, until, looks: [...looks, now] });
   try {

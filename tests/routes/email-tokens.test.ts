@@ -186,7 +186,7 @@ describe('what is wrong by itself asks nobody', () => {
     expect(hosts.asked).toHaveLength(before);
   });
 
-  test('a signature in another spelling serves no second time: the nonce is what is used up', async () => {
+  test('a signature in another spelling serves no second time: the nonce is used up', async () => {
     const token = await tokenFor();
     expect((await check(token)).body.verified).toBe(true);
     const last = token.at(-1) ?? '';
@@ -264,6 +264,44 @@ describe('who issues for the domain', () => {
     expect([await verdict(), looks()]).toEqual([false, 2]);
     await t.clock.advance(2_400_000);
     expect([await verdict(), looks()]).toEqual([true, 3]);
+  });
+  test('eight domains are looked up at once; one more is refused meanwhile, and asked for later', async () => {
+    const of = async (domain: string) => {
+      const identifier = `ada@${domain}`;
+      return check(await tokenFor({ email: identifier }), { identifier });
+    };
+    const domains = Array.from({ length: 8 }, (_, i) => `slow${i}.test`);
+    for (const domain of domains) hosts.answers.set(txtUrl(domain), () => new Promise(() => undefined));
+    hosts.answers.set(txtUrl('ninth.test'), () => txtAnswer(`iss=${ISSUER}`));
+    const waiting = domains.map(of);
+    await until('eight are asked for', () => hosts.asked.length === 8);
+    const { body } = await of('ninth.test');
+    expect([body.verified, body.reason]).toEqual([false, 'issuer']);
+    expect(hosts.asked.toSorted()).toEqual(domains.map((domain) => txtUrl(domain)));
+    await t.clock.advance(5_000);
+    for (const { body } of await Promise.all(waiting)) expect(body.reason).toBe('issuer');
+    expect((await of('ninth.test')).body.verified).toBe(true);
+  });
+
+  test('a client that has had enough asked gets 429, nobody is asked, and another client is not held up', async () => {
+    const limited = await start({ ...VARS, RATE_LIMIT_PROXY_PER_IP: '1' });
+    try {
+      const of = async (email: string, ip = IP) => {
+        const token = await tokenFor({ email, nonce: await nonceFor(ip, limited) }, limited);
+        return check(token, { identifier: email }, ip, limited);
+      };
+      expect((await of(EMAIL)).body.verified).toBe(true);
+      // What is known is not asked for, and costs nothing.
+      expect((await of(EMAIL)).body.verified).toBe(true);
+      const other = 'ada@other.test';
+      hosts.answers.set(txtUrl('other.test'), () => txtAnswer(`iss=${ISSUER}`));
+      const { status, body } = await of(other);
+      expect([status, body.error]).toEqual([429, 'rate_limited']);
+      expect(hosts.asked).toEqual([txtUrl(), METADATA, JWKS]);
+      expect((await of(other, '198.51.100.9')).body.verified).toBe(true);
+    } finally {
+      await limited.stop();
+    }
   });
 });
 
