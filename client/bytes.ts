@@ -30,10 +30,8 @@ export function number(value: bigint, length: number): Bytes {
 
 /** The bytes of 0x-hex. Throws a `TypeError`. */
 export function bytesOf(hex: string): Bytes {
-  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(hex)) throw new TypeError('expected 0x-hex');
-  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, i) =>
-    Number.parseInt(hex.slice(2 * i + 2, 2 * i + 4), 16),
-  );
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(hex)) throw new TypeError('expected 0x-hex');
+  return Uint8Array.from(hex.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 /** The bytes as lower-case hex, without 0x. */

@@ -1,10 +1,10 @@
 // A key that another device makes: the first device shows a QR code, the second makes the passkey, and the person
 // compares six digits that both compute from values that only they know.
 
-import { bytesOf, utf8 } from '../../client/wallet/abi.ts';
+import { bytesOf, utf8 } from '../../client/bytes.ts';
 import type { Account } from '../../client/wallet/account.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from '../../client/wallet/bytes.ts';
-import { createPasskey } from '../../client/wallet/passkey.ts';
+import { createPasskey, userIdNaming } from '../../client/wallet/passkey.ts';
 import { UnreachableError } from '../../client/wallet/vault.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { drawCode } from '../wallet/view.ts';
@@ -187,7 +187,11 @@ async function makeKey(
   { config }: World,
   { link, secret, id, account, name }: { link: string; secret: Uint8Array; id: string; account: Hex; name: string },
 ): Promise<void> {
-  const made = await createPasskey(config.rpId, { rpName: config.rpName, name: passkeyName(account), account });
+  const made = await createPasskey(config.rpId, {
+    rpName: config.rpName,
+    name: passkeyName(account),
+    userId: userIdNaming(account),
+  });
   const { credentialId, x, y, isSynced } = made;
   notePasskey(made, account);
   const kept: Made = { link, account, credentialId, x, y, name };

@@ -1,6 +1,6 @@
 // An address of this account that another account has proven: its holder keeps it, or lets it go.
 
-import { utf8 } from '../../client/wallet/abi.ts';
+import { utf8 } from '../../client/bytes.ts';
 import { fromBase64url, type Hex } from '../../client/wallet/bytes.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';
 import { identifierHash, proofOf, registrationChallenge } from '../../client/wallet/proof.ts';

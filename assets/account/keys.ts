@@ -3,7 +3,7 @@
 import { checksum } from '../../client/checksum.ts';
 import { dataOf } from '../../client/wallet/abi.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
-import { createPasskey } from '../../client/wallet/passkey.ts';
+import { createPasskey, userIdNaming } from '../../client/wallet/passkey.ts';
 import { word } from '../words/words.ts';
 import { readFacts } from './facts.ts';
 import { isName, labelOf, NOTHING, nameHere, short } from './format.ts';
@@ -35,7 +35,7 @@ export function pick(signed: Signed, back: () => void): void {
     const made = await createPasskey(config.rpId, {
       rpName: config.rpName,
       name: passkeyName(account.address),
-      account: account.address,
+      userId: userIdNaming(account.address),
     });
     notePasskey(made, account.address);
     const unsigned = () => dropNew(config, made.credentialId);

@@ -1,10 +1,11 @@
 // "I lost my passkey": the address proves who asks, a new passkey is made, and after the waiting time it opens the
 // account.
 
-import { bytesOf, encode, type Keccak, utf8 } from '../../client/wallet/abi.ts';
+import { bytesOf, utf8 } from '../../client/bytes.ts';
+import { encode, type Keccak } from '../../client/wallet/abi.ts';
 import type { Account } from '../../client/wallet/account.ts';
 import { fromBase64url, type Hex, toHex } from '../../client/wallet/bytes.ts';
-import { askPasskey, createPasskey } from '../../client/wallet/passkey.ts';
+import { askPasskey, createPasskey, userIdNaming } from '../../client/wallet/passkey.ts';
 import { identifierHash, proofOf } from '../../client/wallet/proof.ts';
 import { amountText } from '../wallet/amount.ts';
 import { readToken } from '../wallet/api.ts';
@@ -124,7 +125,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   const made = await createPasskey(config.rpId, {
     rpName: config.rpName,
     name: passkeyName(address),
-    account: address,
+    userId: userIdNaming(address),
   });
   const { credentialId, x, y, isSynced } = made;
   notePasskey(made, address);

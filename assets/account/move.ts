@@ -1,6 +1,7 @@
 // Moves an account of the first kind to one of the second: DID and money, in one operation.
 
-import { bytesOf, type Call, dataOf, type Keccak } from '../../client/wallet/abi.ts';
+import { bytesOf } from '../../client/bytes.ts';
+import { type Call, dataOf, type Keccak } from '../../client/wallet/abi.ts';
 import { type Account, nameOf } from '../../client/wallet/account.ts';
 import { type Hex, toHex, word as uint256 } from '../../client/wallet/bytes.ts';
 import { amountText } from '../wallet/amount.ts';

@@ -1,6 +1,6 @@
 // A fresh touch of the account's passkey: the signed text ends with a nonce of the vault's.
 
-import { utf8 } from '../../client/wallet/abi.ts';
+import { utf8 } from '../../client/bytes.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';
 import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
 import type { Signed } from './home.ts';

@@ -1,3 +1,4 @@
+import { random } from '../bytes.ts';
 import { toHex } from '../wallet/bytes.ts';
 import { fault, parseJson, VaultClientError } from './error.ts';
 import type { AnswerOf, InputOf, OperationName } from './wire.ts';
@@ -102,7 +103,7 @@ export const IN_USE = 'idempotency_key_in_use';
 
 /** A key for a request that may be repeated; also where the page has no secure origin. */
 export function newKey(): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(16)));
+  return toHex(random(16));
 }
 
 /** The members of a vault's answer that it refuses by, and of a probe's. */

@@ -1,5 +1,5 @@
 // A page of the vault that asks the person something, in a popup or by a link.
-import { utf8 } from '../wallet/abi.ts';
+import { utf8 } from '../bytes.ts';
 import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
 import { fault, parseJson, VaultClientError } from './error.ts';
 

@@ -1,5 +1,5 @@
 // The sign-in: a file of its own, loaded when somebody signs in.
-import { utf8 } from '../bytes.ts';
+import { random, utf8 } from '../bytes.ts';
 import { keysOf } from '../wallet/assertion-keys.ts';
 import { rawSignature } from '../wallet/der.ts';
 import { type ProofParts, proofOf } from '../wallet/proof.ts';
@@ -74,6 +74,6 @@ async function rowOf(call: Call, credentialId: string, { x: pubKeyX, y: pubKeyY 
 }
 
 function challengeOf(given: string | Uint8Array | undefined): Uint8Array<ArrayBuffer> {
-  if (given === undefined) return crypto.getRandomValues(new Uint8Array(32));
+  if (given === undefined) return random(32);
   return typeof given === 'string' ? utf8(given) : new Uint8Array(given);
 }

@@ -1,4 +1,5 @@
 // Calls of contracts, encoded (Solidity ABI).
+import { bytesOf, utf8 } from '../bytes.ts';
 import { type Hex, toHex, word } from './bytes.ts';
 
 /** A call of a contract. */
@@ -32,11 +33,6 @@ function dynamic(bytes: Hex): string {
 /** Hashes bytes as Solidity does. */
 export type Keccak = (bytes: Uint8Array) => Uint8Array;
 
-/** The bytes of a text. */
-export function utf8(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
-}
-
 /** The data of a call: the selector of a signature such as `transfer(address,uint256)`, and its arguments. */
 export function dataOf(keccak256: Keccak, signature: string, args: readonly Argument[] = []): Hex {
   return `${toHex(keccak256(utf8(signature)).subarray(0, 4))}${encode(args)}`;
@@ -60,9 +56,4 @@ export function typedDigest(
     account,
   );
   return new Uint8Array(keccak256(new Uint8Array([0x19, 1, ...domain, ...struct(hash(type), ...members)])));
-}
-
-/** The bytes of hex. */
-export function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(hex.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -1,5 +1,5 @@
 // The two ceremonies of WebAuthn.
-import { bytesOf } from './abi.ts';
+import { bytesOf, random } from '../bytes.ts';
 import { fromBase64url, type Hex, toBase64url, toHex } from './bytes.ts';
 import type { PublicKey } from './recover.ts';
 import type { SignedAssertion } from './verify.ts';
@@ -26,8 +26,8 @@ export interface NewPasskeyOptions {
   readonly name: string;
   /** The name of the service in the dialog; the RP ID without it. */
   readonly rpName?: string | undefined;
-  /** An account that exists already and takes the passkey as one more key. */
-  readonly account?: Hex;
+  /** `userIdNaming` of an account that exists already and takes the passkey as one more key. */
+  readonly userId?: Uint8Array<ArrayBuffer>;
   /** Credential ids; an authenticator that has one of them makes no other. */
   readonly known?: readonly string[];
   readonly signal?: AbortSignal | undefined;
@@ -50,21 +50,20 @@ export class PasskeyError extends Error {
 }
 
 /**
- * Creates a passkey. Of an account that exists already, `account` goes into the passkey: its assertions then name the
- * account, which does not follow from the key. Throws `PasskeyError`.
+ * Creates a passkey. It has 16 random bytes as its `userId` unless others are given: it is the first key of an account,
+ * whose address follows from the key. Throws `PasskeyError`.
  */
 export function createPasskey(
   rpId: string,
-  { name, rpName = rpId, account, known = [], signal }: NewPasskeyOptions,
+  { name, rpName = rpId, userId: id = random(16), known = [], signal }: NewPasskeyOptions,
 ): Promise<NewPasskey> {
-  const id = userIdOf(account);
   return ceremony(async () => {
     const created = await navigator.credentials.create({
       signal,
       publicKey: {
         rp: { id: rpId, name: rpName },
         user: { id, name, displayName: name },
-        challenge: crypto.getRandomValues(new Uint8Array(32)),
+        challenge: random(32),
         // ES256 alone: the account's contract verifies P-256.
         excludeCredentials: known.map(descriptor),
         pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
@@ -85,12 +84,11 @@ export function createPasskey(
 }
 
 /**
- * 16 random bytes for the first key of an account, whose address follows from the key; else the account's 20 bytes and
- * 12 random ones. A passkey of the same RP ID and user.id would replace the older one on its authenticator.
+ * The user id of one more key of an account: its 20 bytes, by which assertions name the account, and 12 random ones. A
+ * passkey of the same RP ID and user id would replace the older one on its authenticator.
  */
-function userIdOf(account: Hex | undefined): Uint8Array<ArrayBuffer> {
-  const chance = crypto.getRandomValues(new Uint8Array(account === undefined ? 16 : NAMED_BYTES - 20));
-  return account === undefined ? chance : new Uint8Array([...bytesOf(account), ...chance]);
+export function userIdNaming(account: Hex): Uint8Array<ArrayBuffer> {
+  return new Uint8Array([...bytesOf(account), ...random(NAMED_BYTES - 20)]);
 }
 
 /** The account that a passkey was made for; undefined if it names none. */

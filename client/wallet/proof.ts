@@ -1,5 +1,6 @@
 // The challenges that a passkey signs to prove something to the vault, and the form in which proofs are sent.
-import { bytesOf, encode, type Keccak, utf8 } from './abi.ts';
+import { bytesOf, utf8 } from '../bytes.ts';
+import { encode, type Keccak } from './abi.ts';
 import { type Hex, toBase64url, toHex } from './bytes.ts';
 import type { Assertion } from './passkey.ts';
 

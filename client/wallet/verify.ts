@@ -1,4 +1,4 @@
-import { bytesOf } from './abi.ts';
+import { bytesOf } from '../bytes.ts';
 import type { Enclave } from './enclave.ts';
 import type { PublicKey } from './recover.ts';
 
