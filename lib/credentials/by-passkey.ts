@@ -3,7 +3,7 @@ import { toBase64url, utf8 } from '../base/bytes.ts';
 import { VaultError } from '../base/error.ts';
 import type { Identifier, ProvableChannel } from '../identity/identifier.ts';
 import type { Assertion } from '../identity/passkey.ts';
-import { heldSince, isHeld } from '../registration/held.ts';
+import { heldSince, isHeld } from '../registration/addresses.ts';
 import { proofInvalid } from '../registration/proof-fault.ts';
 import { findSigner, type SignerContext } from '../registration/signer.ts';
 import { openTouch } from '../registration/touch.ts';

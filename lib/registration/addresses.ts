@@ -3,8 +3,11 @@ import { toAwaitedMove } from '../holders/holders.ts';
 import type { ProvableChannel } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
 import type { SignIn } from './sign-in.ts';
-import { selectAddresses } from './sign-in-store.ts';
+import { type Held, selectAddresses, selectHeld } from './sign-in-store.ts';
 import { movesAt } from './waiting.ts';
+
+// For the batch of what depends on it.
+export { isHeld } from './sign-in-store.ts';
 
 /** An address that a person has registered. */
 export interface OwnAddress {
@@ -43,4 +46,13 @@ function addressOf(config: Platform['config'], row: Row): OwnAddress | undefined
   if (row['is_pending'] === 1) return { ...own, state: 'pending' };
   if (row['is_waiting'] !== 1) return undefined;
   return { ...own, state: 'waiting', movesAt: movesAt(config, toAwaitedMove(row)) };
+}
+
+/**
+ * When a DID registered an address that it holds for good, by a final registration that its passkey signed for, in
+ * milliseconds; undefined if it does not hold it.
+ */
+export async function heldSince({ db }: Pick<Platform, 'db'>, held: Held): Promise<number | undefined> {
+  const [row] = await db.read(selectHeld(held));
+  return row && Number(row['registered_at']);
 }
