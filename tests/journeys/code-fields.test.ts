@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
-import { until } from '../support/console.ts';
 import { clientsFile } from '../support/openid.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
+import { untilSo } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const GUARDIAN_KEY = `0x${'48'.repeat(32)}`;
@@ -151,7 +151,7 @@ describe.skipIf(!chromium)('a code field', () => {
       await page.keyboard.type('86-88 7');
       expect(sent).toEqual([]);
       await page.keyboard.type('7');
-      await until(
+      await untilSo(
         async () => sent.length,
         (count) => count > 0,
       );

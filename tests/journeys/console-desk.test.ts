@@ -1,52 +1,38 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
-import { type ConsolePage, openConsole, until } from '../support/console.ts';
-import { temporaryFolder } from '../support/databases.ts';
+import { type Desk, desk, openConsole } from '../support/console.ts';
 import { OPERATOR } from '../support/events.ts';
 import { basic, clientsFile, exchange, OPENID_VARS, requestOf } from '../support/openid.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
+import { startVault } from '../support/vault.ts';
 
 describe.skipIf(!chromium)('what an operator does at the console in Chromium', () => {
-  let own: OwnBrowser;
-  let t: TestVault;
-  let c: ConsolePage;
-  const downloads = temporaryFolder();
-  beforeAll(async () => {
-    own = await startBrowser();
-    t = await startVault({ REGISTRATION: 'invite' });
+  let own: Desk['own'];
+  let t: Desk['t'];
+  let c: Desk['c'];
+  let saved: Desk['saved'];
+  const operator = async (vault: Desk['t']) => {
     const row = (n: number) =>
       `('handle:person${n}', 'handle', 'did:key:z${n}', 'h${n}', '', 'c${n}', '', 'submitted', 1, 1, 'default')`;
-    await t.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
+    await vault.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
         status, registered_at, unseen_since, app) VALUES ${row(1)}, ${row(2)}`);
-    c = await openConsole(own.browser, t.url);
-    const added = await t.call('POST /v1/console/operators', { name: 'ada', role: 'operator' }, OPERATOR);
-    await c.signIn(added.body.token);
-    await c.phase('live');
-  });
-  afterAll(async () => {
-    expect(c.faults).toEqual([]);
-    await own.close();
-    await t.stop();
-    downloads.remove();
-  });
+    return (await vault.call('POST /v1/console/operators', { name: 'ada', role: 'operator' }, OPERATOR)).body.token;
+  };
+  desk(
+    (opened) => {
+      ({ own, t, c, saved } = opened);
+    },
+    { REGISTRATION: 'invite' },
+    operator,
+  );
 
   test('a person is exported and, after a question that says what goes, erased from the drawer', async () => {
-    const session = await own.browser.target().createCDPSession();
-    await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads.path });
     await c.page.evaluate(`location.hash = '/registrations?id=1'`);
     await c.page.waitForSelector('#person-export');
     await c.page.click('#person-export');
     await c.says('#person-answer', /^Saved person-1\.json/);
-    const [name = ''] = await until(
-      async () => readdirSync(downloads.path).filter((one) => one.endsWith('.json')),
-      (names) => names.length === 1,
-    );
-    const saved = JSON.parse(readFileSync(join(downloads.path, name), 'utf8'));
-    expect(saved).toMatchObject({ format: 'vault-person-1', identifiers: ['handle:person1'] });
+    const person = JSON.parse(await saved('.json'));
+    expect(person).toMatchObject({ format: 'vault-person-1', identifiers: ['handle:person1'] });
 
     await c.page.click('#person-erase');
     await c.says('#confirm-text', /^What is stored of person1, in rows: .*cannot be undone\.$/);

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { setWidth, violations } from '../support/axe.ts';
-import { type ConsolePage, openConsole, until } from '../support/console.ts';
-import { temporaryFolder } from '../support/databases.ts';
+import { type Desk, desk } from '../support/console.ts';
 import { writePeople } from '../support/many-people.ts';
-import { untilHolds } from '../support/until.ts';
-import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
+import { untilHolds, untilSo } from '../support/until.ts';
+import { VAULT_SECRET } from '../support/vault.ts';
 
 const ROWS = 400;
 const REGISTRY = '0x00000000000000000000000000000000000000aa';
@@ -17,29 +13,23 @@ const KEY = `0x${'5a'.repeat(64)}`;
 const LOOKED_AT = Date.parse('2026-11-23T08:00:00Z');
 
 describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
-  let own: OwnBrowser;
-  let t: TestVault;
-  let c: ConsolePage;
-  const downloads = temporaryFolder();
-  beforeAll(async () => {
-    own = await startBrowser();
-    t = await startVault({ EXPLORER_URL: 'https://explorer.example', APPS: 'shop', DID_REGISTRY_ADDRESS: REGISTRY });
-    c = await openConsole(own.browser, t.url);
-    await c.signIn(VAULT_SECRET.replace('00', 'ff'));
-    await c.phase('live');
-  });
-  afterAll(async () => {
-    expect(c.faults).toEqual([]);
-    await own.close();
-    await t.stop();
-    downloads.remove();
-  });
+  let own: Desk['own'];
+  let t: Desk['t'];
+  let c: Desk['c'];
+  let saved: Desk['saved'];
+  desk(
+    (opened) => {
+      ({ own, t, c, saved } = opened);
+    },
+    { EXPLORER_URL: 'https://explorer.example', APPS: 'shop', DID_REGISTRY_ADDRESS: REGISTRY },
+    () => VAULT_SECRET.replace('00', 'ff'),
+  );
 
   const rows = (view: string) => c.page.$$eval(`#view-${view} tbody tr:not([aria-hidden])`, (all) => all.length);
   const address = () => c.page.evaluate('location.hash') as Promise<string>;
   const focused = () => c.page.evaluate(`document.activeElement.closest('tr')?.rowIndex ?? -1`) as Promise<number>;
   const gone = (selector: string) =>
-    until(
+    untilSo(
       () => c.page.$$eval(selector, (all) => all.length),
       (count) => count === 0,
     );
@@ -70,7 +60,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     expect(await c.text('#view-registrations tbody tr:nth-child(2)')).toContain('p***@example.com');
     await c.says('#view-registrations .wide', /^350 more$/);
     await c.page.click('#view-registrations .wide');
-    await until(
+    await untilSo(
       () => rows('registrations'),
       (count) => count === 150,
     );
@@ -118,7 +108,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.says('#drawer-title', /^Email p\*\*\*@example\.com$/);
     expect(await address()).toBe(`#/registrations?id=${ROWS - 1}`);
     await press('Escape');
-    await until(address, (hash) => hash === '#/registrations');
+    await untilSo(address, (hash) => hash === '#/registrations');
     expect(await focused()).toBe(2);
     await press('End');
     expect(await focused()).toBe(50);
@@ -165,7 +155,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     expect([json.registration.id, json.registration.txHash]).toEqual([ROWS - 1, TX]);
     await press('Escape');
     // The page goes back by itself; it would take along an address that is set meanwhile.
-    await until(address, (hash) => hash === '#/registrations');
+    await untilSo(address, (hash) => hash === '#/registrations');
     await c.page.evaluate(`location.hash = '/registrations?id=99999'`);
     await c.says('#drawer', /Nothing found/);
     await c.view('sessions');
@@ -199,7 +189,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     const failed = await evidence(ROWS - 10);
     expect(failed).toEqual([['Failed: the transaction reverted', "The vault's own record of its transaction"]]);
     await press('Escape');
-    await until(address, (hash) => hash === '#/registrations');
+    await untilSo(address, (hash) => hash === '#/registrations');
   });
 
   test('one that is followed by another in the address gives way to it', async () => {
@@ -211,7 +201,7 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.page.goBack();
     await c.says('#drawer', new RegExp(`Confirmed in block ${ROWS - 1}`));
     await press('Escape');
-    await until(address, (hash) => hash === '#/registrations');
+    await untilSo(address, (hash) => hash === '#/registrations');
   });
 
   test('an identifier that is looked up stays out of the address', async () => {
@@ -234,23 +224,17 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.page.click('#view-sessions [data-part="open"]');
     await c.says('#drawer', /Lapses/);
     await c.page.click('#drawer a');
-    await until(address, (hash) => hash === `#/registrations?did=${encodeURIComponent(`did:key:z${ROWS}`)}`);
+    await untilSo(address, (hash) => hash === `#/registrations?did=${encodeURIComponent(`did:key:z${ROWS}`)}`);
     await gone('#drawer[open]');
   });
 
   test('the filtered list is saved as a file', async () => {
-    const session = await own.browser.target().createCDPSession();
-    await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads.path });
     await c.page.evaluate(`location.hash = '/sessions?status=open'`);
     await c.says('#state-sessions', /^40 found$/);
     await c.page.click('#sessions-export');
     await press('Enter');
     await c.says('#view-sessions .list-status', /^Saved sessions-.*\.csv\./);
-    const [name = ''] = await until(
-      async () => readdirSync(downloads.path).filter((one) => one.endsWith('.csv')),
-      (names) => names.length === 1,
-    );
-    const lines = readFileSync(join(downloads.path, name), 'utf8').trimEnd().split('\r\n');
+    const lines = (await saved('.csv')).trimEnd().split('\r\n');
     expect(lines).toHaveLength(41);
     expect(lines[0]).toStartWith('createdAt,app,channel,identifier');
   });

@@ -4,9 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { type ConsolePage, openConsole, until } from '../support/console.ts';
+import { type ConsolePage, openConsole } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { until, untilSo } from '../support/until.ts';
 
 describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of its own', () => {
   let own: OwnBrowser;
@@ -59,9 +60,9 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
   /** The page has caught up with the table, and every event of it came once. */
   const expectComplete = async () => {
     const all = (await stored()).map(({ id }) => id);
-    await until(c.ids, (ids) => (ids.at(-1) ?? 0) >= (all.at(-1) ?? 0));
+    await untilSo(c.ids, (ids) => (ids.at(-1) ?? 0) >= (all.at(-1) ?? 0));
     const now = (await stored()).map(({ id }) => id);
-    await until(c.ids, (ids) => ids.length >= now.length);
+    await untilSo(c.ids, (ids) => ids.length >= now.length);
     expect(await c.ids()).toEqual(now);
     expect(await c.received()).toBe(now.length);
   };
@@ -94,13 +95,15 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     c.page.on('request', (request) => {
       if (request.url().endsWith('/v1/console/token')) minted++;
     });
-    while (minted < 3) {
+    // What is sent all the while is bounded: the vault takes a thousand.
+    const flow = async () => {
       await send();
-      await Bun.sleep(20);
-    }
+      return minted >= 3;
+    };
+    await until('three tokens in a flow of events', flow, undefined, 20);
     await send();
-    // The renewals go on: what is compared is what there is once the flow has ended.
-    await until(
+    // The renewals go on, so the two are compared once the flow has ended.
+    await untilSo(
       async () => [(await c.ids()).join(), (await stored()).map(({ id }) => id).join()],
       ([shown, all]) => shown === all,
     );

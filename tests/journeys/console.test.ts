@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { RECONNECT_WAIT_MS } from '../../assets/console/limits.ts';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { type ConsolePage, openConsole, until } from '../support/console.ts';
+import { type ConsolePage, openConsole } from '../support/console.ts';
 import { layLine } from '../support/line.ts';
 import { startTestChain, type TestChain } from '../support/onchain.ts';
-import { untilHolds } from '../support/until.ts';
+import { untilHolds, untilSo } from '../support/until.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 const OPERATOR_SECRET = VAULT_SECRET.replace('00', 'ff');
@@ -49,12 +49,12 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     (await t.rows(`SELECT id FROM events WHERE app = 'default' ORDER BY id`)).map((row) => Number(row['id']));
   /** The list holds every event of the table, each received once. */
   const expectComplete = async (atLeast: number) => {
-    const all = await until(stored, (ids) => ids.length >= atLeast);
+    const all = await untilSo(stored, (ids) => ids.length >= atLeast);
     // More may have come since, such as the token of the next stream.
-    const shown = await until(c.ids, (ids) => ids.length >= all.length);
+    const shown = await untilSo(c.ids, (ids) => ids.length >= all.length);
     expect(shown.slice(0, all.length)).toEqual(all);
     expect(new Set(shown).size).toBe(shown.length);
-    await until(
+    await untilSo(
       async () => [await c.received(), (await c.ids()).length],
       ([received, ids]) => received === ids,
     );
@@ -105,7 +105,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await t.rows(`DELETE FROM events WHERE id < 3`);
     await signIn();
     // The sign-in's own two: the use of the secret, and the token of the stream.
-    await until(c.ids, (ids) => ids.length === 3);
+    await untilSo(c.ids, (ids) => ids.length === 3);
     expect(await c.ids()).toEqual([3, 4, 5]);
     expect(await c.text('#lost')).toBe('');
   });
@@ -340,7 +340,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
       // All that is open expires; what happens before the page is back is told when it is.
       await t.clock.advance(301_000);
       await send(`after${round}`, `10.3.0.${round}`);
-      await until(c.phases, (phases) => phases.filter((phase) => phase === 'expired').length === round);
+      await untilSo(c.phases, (phases) => phases.filter((phase) => phase === 'expired').length === round);
       await c.phase('live');
     }
     await send('last');
@@ -355,7 +355,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     const before = await own();
     await send('before');
     await c.page.evaluate('{ const now = Date.now; Date.now = () => now() + 600_000; }');
-    await until(own, (cid) => cid !== before);
+    await untilSo(own, (cid) => cid !== before);
     await send('after');
     await expectComplete(3);
     // The token that was still good has been renewed, which is no event.
@@ -474,7 +474,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
 
     test('events that are kept no longer are told as a gap, not waited for', async () => {
       await send('a');
-      await until(c.ids, (ids) => ids.length === 3);
+      await untilSo(c.ids, (ids) => ids.length === 3);
       line.cut();
       await c.phase('connecting');
       for (const name of ['b', 'c', 'd']) await send(name);
@@ -482,14 +482,14 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
       line.mend();
       await c.says('#lost', /no longer keeps/);
       await send('e');
-      await until(c.ids, (ids) => ids.includes(7));
+      await untilSo(c.ids, (ids) => ids.includes(7));
       expect(await c.ids()).toEqual([1, 2, 3, 6, 7]);
       expect(await c.received()).toBe(5);
     });
 
     test('another database behind the same address begins a new list', async () => {
       for (const name of ['a', 'b', 'c']) await send(name);
-      await until(c.ids, (ids) => ids.length === 5);
+      await untilSo(c.ids, (ids) => ids.length === 5);
       line.cut();
       await c.phase('connecting');
       await t.rows(`DELETE FROM events`);
@@ -497,7 +497,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
       line.mend();
       await c.says('#lost', /another database/);
       await send('d');
-      await until(c.ids, (ids) => ids.length > 0);
+      await untilSo(c.ids, (ids) => ids.length > 0);
       expect(await c.ids()).toEqual([2]);
     });
   });
@@ -606,7 +606,7 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await c.says('#events-empty', /No event matches/);
     await c.page.$eval('#filter', (input) => Object.assign(input, { value: '' }));
     await keyboard.type('session.created');
-    await until(c.ids, (ids) => ids.length === 1);
+    await untilSo(c.ids, (ids) => ids.length === 1);
     await keyboard.press('Escape');
     await keyboard.press('p');
     await c.says('#pause', /Resume/);
@@ -672,17 +672,17 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await c.view('limits');
     await c.view('health');
     await c.page.goBack();
-    await until(shown, (id) => id === 'view-limits');
+    await untilSo(shown, (id) => id === 'view-limits');
     expect(await now()).toEqual(['view-limits', 'Limits · vault console', '#/limits']);
     await c.page.goForward();
-    await until(shown, (id) => id === 'view-health');
+    await untilSo(shown, (id) => id === 'view-health');
     await c.page.reload();
     await c.phase('live');
     expect(await now()).toEqual(['view-health', 'Health · vault console', '#/health']);
     expect(await c.page.$eval('#sign-out', (button) => button.checkVisibility())).toBe(true);
     // What no view is called is the first one.
     await c.page.evaluate(`location.hash = '/nonsense'`);
-    await until(shown, (id) => id === `view-${names[0]}`);
+    await untilSo(shown, (id) => id === `view-${names[0]}`);
   });
 
   test('channels are switched off and on, and a cleared list begins anew', async () => {
@@ -690,17 +690,17 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await t.call('POST /api/sessions', { handle: 'bob', did: DID });
     await send('alice');
     // The use of the secret, the stream's token and the code are of the channel audit.
-    await until(c.ids, (ids) => ids.length === 4);
+    await untilSo(c.ids, (ids) => ids.length === 4);
     await c.view('events');
     await c.page.click('#channels label[data-channel="audit"] input');
-    await until(c.ids, (ids) => ids.length === 1);
+    await untilSo(c.ids, (ids) => ids.length === 1);
     expect(await c.text('#events')).toContain('session.created');
     await c.page.click('#channels label[data-channel="audit"] input');
-    await until(c.ids, (ids) => ids.length === 4);
+    await untilSo(c.ids, (ids) => ids.length === 4);
     await c.page.click('#clear');
-    await until(c.ids, (ids) => ids.length === 0);
+    await untilSo(c.ids, (ids) => ids.length === 0);
     await send('bob');
-    await until(c.ids, (ids) => ids.length === 1);
+    await untilSo(c.ids, (ids) => ids.length === 1);
   });
 
   test('fits a narrow screen, light and dark', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR, openStream } from '../support/events.ts';
 import { type Haproxy, haproxy, startHaproxy } from '../support/haproxy.ts';
 import { type Program, startProgram } from '../support/program.ts';
+import { untilSo } from '../support/until.ts';
 import { addProxyTests, PROXIED, sendCode, withoutPathRules } from './proxied.ts';
 
 describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', () => {
@@ -37,7 +37,7 @@ describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', (
   });
 
   test('its plain health check, HTTP/1.0 without Host, finds both up, and no vault logs an error', async () => {
-    const found = await until(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
+    const found = await untilSo(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
     expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
     for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
   });
@@ -52,7 +52,7 @@ describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', (
     const stream = await openStream(hasty.url, { app: 'default', token: await mintToken(hasty.url) });
     ends.push(stream.close);
     expect(await sendCode({ port: proxy.port, from: '127.0.0.31' })).toBe(200);
-    await until(
+    await untilSo(
       async () => stream.events().map(({ type }) => type),
       (types) => types.includes('code.sent'),
     );
@@ -74,7 +74,7 @@ describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', (
     const readers = Promise.all(Array.from({ length: 8 }, read));
     const more = (count: number) => {
       const enough = found.length + count;
-      return until(
+      return untilSo(
         async () => found.length,
         (length) => length >= enough,
       );

@@ -16,9 +16,10 @@ import {
   removeKey,
   signUp,
   startPhoneWorld,
-  until,
+  untilMoved,
 } from '../support/lost-passkey.ts';
 import { type Passkeys, part, press } from '../support/pay.ts';
+import { until } from '../support/until.ts';
 
 // A lost passkey is not a lost person: chain, bundler, mail server, shop and the vault's pages are real. Losing a phone
 // closes its browser, with all that it stored and its authenticator.
@@ -51,7 +52,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   const lookUp = (credentialId: string) => world.t.call('GET /api/dids/lookup', { credentialId });
   /** The record of a credential once its registration is final and proven. */
   const proven = ({ credentialId }: Pick<Identity, 'credentialId'>) =>
-    until('the proven record', async () => {
+    untilMoved('the proven record', async () => {
       const { status, body } = await lookUp(credentialId);
       if (status === 200 && body.proven && body.final) return body;
       return void (await world.chain.rpc('anvil_mine', ['0x1']));
@@ -86,7 +87,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   const subjects = (email: string) => noticesTo(world, email).map(({ subject }) => subject.replace(/ on \S+/, ''));
   /** Waits until so many mails about recoveries came to the address. */
   const mailed = (email: string, count: number) =>
-    until(`${count} mails to ${email}`, () => (subjects(email).length >= count ? true : undefined));
+    until(`${count} mails to ${email}`, () => subjects(email).length >= count);
 
   describe('a lost passkey is not a lost person', () => {
     test('registered, lost, recovered by mail after three days, paid with the new key, the old key removed', async () => {
@@ -115,7 +116,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
         if (day < 2) expect((await recoveryOf(account)).status).toBe('proposed');
         await world.later(DAY + (day === 2 ? 60 : 0));
       }
-      await until('the new key', async () => {
+      await untilMoved('the new key', async () => {
         await world.chain.rpc('anvil_mine', ['0x1']);
         return (await recoveryOf(account)).status === 'finished' ? true : undefined;
       });
@@ -132,7 +133,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await keyNames(home.page)).toHaveLength(2);
       await removeKey(home, 'First passkey');
       expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(next) }]);
-      await until('the removed key answers no more', async () => {
+      await untilMoved('the removed key answers no more', async () => {
         await world.later(60);
         return (await lookUp(identity.credentialId)).status === 404 ? true : undefined;
       });
@@ -166,7 +167,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await owner.screen('done')).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
       await world.later(4 * DAY);
-      await until('the end of the recovery', async () => {
+      await untilMoved('the end of the recovery', async () => {
         await world.chain.rpc('anvil_mine', ['0x1']);
         const { status, final } = await recoveryOf(account);
         return status === 'vetoed' && final ? true : undefined;
@@ -219,7 +220,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await joining.screen('home');
       await removeKey(joining, 'First passkey');
       expect(await keyNames(joining.page)).toEqual(['Second phone']);
-      await until('the removed key answers no more', async () => {
+      await untilMoved('the removed key answers no more', async () => {
         await world.later(60);
         return (await lookUp(identity.credentialId)).status === 404 ? true : undefined;
       });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
-import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import type { FrontProxy, Setup } from '../support/proxies.ts';
 import { sendRaw } from '../support/raw.ts';
+import { untilSo } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 /** Headers as they are sent; a list is sent as so many headers. */
@@ -147,7 +147,7 @@ export function addProxyTests(ports: () => Proxied): void {
     test('the log holds the path of a request, and not its query', async () => {
       const query = 'identifier=somebody%40example.com&token=confidential';
       await ask(ports().proxy, `/api/verify/status?channel=email&${query}`);
-      await until(
+      await untilSo(
         async () => ports().log(),
         (log) => log.includes('/api/verify/status'),
       );

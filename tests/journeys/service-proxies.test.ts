@@ -4,12 +4,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { programAt } from '../support/proxies.ts';
 import { runProgram } from '../support/run.ts';
 import { TEST_AUTHORITY, TEST_CERTIFICATES } from '../support/tls.ts';
+import { untilSo } from '../support/until.ts';
 import { PROXIED } from './proxied.ts';
 
 const HOST = 'hooks.example';
@@ -115,7 +115,7 @@ describe('the files that vault service install writes', () => {
 
       const child = Bun.spawn([program, ...kind.run(file)], { env, stdio: ['ignore', 'ignore', 'ignore'] });
       try {
-        await until(
+        await untilSo(
           () => ask(place.https, '/healthz').catch(() => undefined),
           (status) => status === 200,
         );

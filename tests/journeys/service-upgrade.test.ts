@@ -5,13 +5,13 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { buildBinary } from '../support/binary.ts';
-import { until } from '../support/console.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startHaproxy } from '../support/haproxy.ts';
 import { startProgram } from '../support/program.ts';
 import { programAt, startCaddy, startNginx, switchFile } from '../support/proxies.ts';
 import { runProgram } from '../support/run.ts';
 import { startLoad } from '../support/steady-load.ts';
+import { untilSo } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 const PER_SECOND = 500;
@@ -90,7 +90,7 @@ describe('an upgrade under 500 requests a second', () => {
       const { found } = load;
       const more = async (count: number) => {
         const enough = found.answered + count;
-        await until(
+        await untilSo(
           async () => found.answered,
           (answered) => answered >= enough,
         );
@@ -105,7 +105,7 @@ describe('an upgrade under 500 requests a second', () => {
         await more(PER_SECOND / 2);
         return (await answeredBy(ports[0])) === before;
       };
-      await until(isLeftAlone, (so) => so);
+      await untilSo(isLeftAlone, (so) => so);
       expect(await first.stop()).toBe(0);
       await start(ports[0]);
       expect(await turn('first')).toMatchObject({ code: 0, err: '' });

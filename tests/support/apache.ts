@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from './console.ts';
 import { programAt, replaceAll } from './proxies.ts';
+import { untilSo } from './until.ts';
 
 /** Where Debian has Apache's modules. */
 const MODULES = '/usr/lib/apache2/modules';
@@ -61,7 +61,7 @@ export function prepareApache(folder: string, secret: string): Apache {
         stdio: ['ignore', 'ignore', Bun.file(join(folder, 'stderr'))],
       });
       child = ownChild;
-      await until(
+      await untilSo(
         async () => {
           if (ownChild.exitCode !== null)
             throw new Error(`Apache ended: ${readFileSync(join(folder, 'stderr'), 'utf8')}${this.log()}`);

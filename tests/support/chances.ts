@@ -11,7 +11,6 @@ export const SLEEPS: Readonly<Record<string, number>> = {
   'commands/serve/readiness': 1,
   'commands/serve/serve': 1,
   'commands/storage/durable': 1,
-  'journeys/console-process': 1,
   'journeys/start': 1,
   'lib/db/read-batches': 1,
   'races/follower': 1,

@@ -1,5 +1,11 @@
+import { afterAll, beforeAll, expect } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
-import { waitLimitMs } from './limits.ts';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { temporaryFolder } from './databases.ts';
+import { untilSo } from './until.ts';
+import { startVault, type TestVault } from './vault.ts';
 
 /** The operator's console in a real browser, as a person sees and drives it. */
 export interface ConsolePage {
@@ -68,16 +74,48 @@ export async function openConsole(browser: Browser, url: string): Promise<Consol
   };
 }
 
-/** Waits until what is asked for is so; the last answer is in the error. */
-export async function until<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-  const end = performance.now() + waitLimitMs();
-  let found = await ask();
-  while (!isSo(found)) {
-    if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);
-    await Bun.sleep(50);
-    found = await ask();
-  }
-  return found;
+/** A vault, and its console in a browser of its own. */
+export interface Desk {
+  readonly own: OwnBrowser;
+  readonly t: TestVault;
+  readonly c: ConsolePage;
+  /** The text of the only file of this kind that the page has saved, once it is there. */
+  saved(ending: string): Promise<string>;
+}
+
+/** One desk for the tests of a file, with settings of the vault and an operator, who has signed in. */
+export function desk(
+  begin: (opened: Desk) => void,
+  vars: Readonly<Record<string, string>>,
+  secretAt: (t: TestVault) => string | Promise<string>,
+): void {
+  const downloads = temporaryFolder();
+  let opened: Desk;
+  beforeAll(async () => {
+    const [own, t] = [await startBrowser(), await startVault(vars)];
+    const secret = await secretAt(t);
+    const c = await openConsole(own.browser, t.url);
+    const session = await own.browser.target().createCDPSession();
+    await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads.path });
+    await c.signIn(secret);
+    await c.phase('live');
+    const files = async (ending: string) => readdirSync(downloads.path).filter((one) => one.endsWith(ending));
+    const saved = async (ending: string) => {
+      const [name = ''] = await untilSo(
+        () => files(ending),
+        (names) => names.length === 1,
+      );
+      return readFileSync(join(downloads.path, name), 'utf8');
+    };
+    opened = { own, t, c, saved };
+    begin(opened);
+  });
+  afterAll(async () => {
+    expect(opened.c.faults).toEqual([]);
+    await opened.own.close();
+    await opened.t.stop();
+    downloads.remove();
+  });
 }
 
 /** Notes every state of the stream, and what the page's policy refuses. */

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askHaproxy } from '../../commands/service/haproxy-socket.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from './console.ts';
 import { exampleOf, programAt, replaceAll } from './proxies.ts';
+import { untilSo } from './until.ts';
 
 /** The program, where this machine has it. */
 export const haproxy = programAt('haproxy');
@@ -46,7 +46,7 @@ export async function startHaproxy(
   const stdio = ['ignore', Bun.file(output), 'ignore'] as const;
   const child = Bun.spawn([haproxy ?? 'haproxy', '-db', '-f', file], { stdio: [...stdio] });
   const url = `http://127.0.0.1:${port}`;
-  await until(
+  await untilSo(
     () => fetch(`${url}/healthz`).catch(() => undefined),
     (answer) => answer !== undefined,
   );

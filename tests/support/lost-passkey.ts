@@ -23,10 +23,12 @@ import {
   startPayWorld,
 } from './pay.ts';
 import { pointOf } from './second-account.ts';
+import { until } from './until.ts';
 
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
 const WORK_MS = 250;
 const WAIT_MS = 150_000;
+const LOOK_MS = 100;
 
 /** The world of the payment page, with a mail server, a registrar, and a guardian. */
 export interface PhoneWorld extends PayWorld {
@@ -87,13 +89,9 @@ export async function openPhone(world: PhoneWorld, passkeys = createPasskeys()):
   return { own, passkeys, open: (hash = '') => openDevice({ ...world, own }, { hash, passkeys, context }) };
 }
 
-/** Looks again and again until there is an answer. */
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await Bun.sleep(100)) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
-  throw new Error(`it does not come: ${what}`);
+/** Waits by looks that move the chain or its time: so they are few. */
+export function untilMoved<T>(what: string, look: () => Promise<T>) {
+  return until(what, look, WAIT_MS, LOOK_MS);
 }
 
 /** The code in the next mail that brings one to the address. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/dev-stack/port.ts';
-import { until } from './console.ts';
+import { untilSo } from './until.ts';
 
 /** A program of this machine, undefined where it has none. */
 export function programAt(name: string): string | undefined {
@@ -108,7 +108,7 @@ async function run(
   env: Readonly<Record<string, string>>,
 ): Promise<FrontProxy> {
   const child = Bun.spawn([...command], { env, stdio: ['ignore', 'ignore', 'ignore'] });
-  await until(
+  await untilSo(
     async () => {
       if (child.exitCode !== null) throw new Error(`${command[0]} ended with ${child.exitCode}`);
       return fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);

@@ -16,14 +16,27 @@ export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
   limitMs = waitLimitMs(),
+  pauseMs?: number,
 ): Promise<Exclude<T, false | undefined | null>> {
   const start = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as Exclude<T, false | undefined | null>;
     if (performance.now() - start > limitMs) throw new Error(`still awaited after ${limitMs / 1000} s: ${what}`);
-    await pauseSince(start);
+    await (pauseMs === undefined ? pauseSince(start) : Bun.sleep(pauseMs));
   }
+}
+
+/** Asks until the answer is as it should be, and answers that. Throws what it stayed. */
+export async function untilSo<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+  const start = performance.now();
+  let found = await ask();
+  while (!isSo(found)) {
+    if (performance.now() - start > waitLimitMs()) throw new Error(`it stays ${JSON.stringify(found)}`);
+    await pauseSince(start);
+    found = await ask();
+  }
+  return found;
 }
 
 /**
