@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { createGuardedFetch } from '../../../commands/serve/webhook-fetch.ts';
 import { devAccount } from '../../../scripts/dev-stack/wallet.ts';
 import { agentRequest, documentOf } from '../../support/agents.ts';
-import { clientsFile, OPENID_VARS } from '../../support/openid.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { CLIENTS, clientsFile, OPENID_VARS } from '../../support/openid.ts';
+import { startProgram } from '../../support/program.ts';
 import { TEST_AUTHORITY, TEST_CERTIFICATES } from '../../support/tls.ts';
 import { until } from '../../support/until.ts';
-import { startVault, type TestVault } from '../../support/vault.ts';
+import { startVault, type TestVault, VAULT_SECRET } from '../../support/vault.ts';
 
 // The documents of agents over real connections, as `vault serve` fetches them. tests/routes/client-documents.test.ts
 // has the rules for their contents.
@@ -120,4 +123,22 @@ describe('§12 a document over TLS', () => {
     expect((await opened).text).toContain('cannot be fetched: timeout');
     await until('the connection to end', () => isCut);
   });
+});
+
+test('§12 vault serve asks no address inside for a document, whatever a name resolves to', async () => {
+  const folder = temporaryFolder();
+  const names = join(import.meta.dir, '../../support/inside-names.ts');
+  await Bun.write(join(folder.path, 'clients.json'), JSON.stringify(CLIENTS));
+  const hosts = { CLIENT_METADATA_HOSTS: 'inside.example' };
+  const vars = { ...REGISTRAR, ...OPENID_VARS, ...hosts, VAULT_SECRET, DATA_DIR: folder.path };
+  const program = await startProgram(vars, { cwd: folder.path, preload: names });
+  try {
+    const { query } = agentRequest({ client_id: 'https://inside.example/agent.json' });
+    const response = await fetch(`${program.url}/authorize?${query}`);
+    const text = await response.text();
+    expect([response.status, text]).toEqual([400, expect.stringContaining('unreachable (address refused)')]);
+  } finally {
+    await program.stop();
+    folder.remove();
+  }
 });
