@@ -6,8 +6,8 @@ export const TEXT_CHARS_MAX = 1_000;
 const LINES_MAX = 20;
 
 /**
- * What is wrong with a text that a person shall read and sign; undefined if nothing is. Nothing is mended: what is
- * signed is what was shown, sign by sign.
+ * What is wrong with a text that a person shall read and sign; undefined if nothing is. Nothing is mended, so
+ * that each sign that was shown is signed.
  */
 export function faultOfText(text: unknown): TextFault | undefined {
   if (typeof text !== 'string' || text === '') return 'empty';

@@ -83,8 +83,8 @@ export function useForRecovery(config: Config, client: string, now: number): Bud
 }
 
 /**
- * The credentials of an address in a day: of the last `CREDENTIALS_KEPT` a code takes none, as its passkey may ask at
- * any time, and a code is what strangers try.
+ * The credentials of an address in a day: a code takes none of the last `CREDENTIALS_KEPT`. They are for its passkey:
+ * strangers try codes.
  */
 export function useForCredential(config: Config, identifier: string, by: 'code' | 'passkey', now: number): BudgetUse {
   const { max } = boundsOf(config, 'credentials-per-identifier');

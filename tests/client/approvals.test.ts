@@ -161,7 +161,7 @@ describe.each([1, 2] as const)('an account of kind %d', (kind) => {
   });
 });
 
-test('another key of an account approves until it is removed; offline, whoever has it is believed', async () => {
+test('another key of an account approves until it is removed; offline, with the key alone, it still counts', async () => {
   const [account, phone, question] = [await created(2), approverPasskey(), questionOf()];
   const { x, y } = passkeySigner(phone, 1);
   await run(rpc, account, [own(account, 'addKey', x, y, Hex.padRight('0x', 32))]);

@@ -88,7 +88,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     expect(second.payload['cnf']).not.toEqual(first.payload['cnf']);
   });
 
-  test('an address that the passkey has not is said at its field; so is what is no address, recipient or word', async () => {
+  test('each field says its fault: an address that the passkey does not hold, no address, no recipient, no word', async () => {
     const here = await holder();
     const { page } = here;
     await page.click('#state-form button[type=submit]');

@@ -40,7 +40,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(here.page.url()).toBe(`${world.origin}/account?lang=de#recover`);
     });
 
-    test('a browser without passkeys is told so, before anything is asked', async () => {
+    test('a browser without passkeys says so, before anything is asked', async () => {
       const prepare = (page: Page) => page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential');
       for (const hash of ['', 'recover', `join=${'a'.repeat(43)}`]) {
         const here = await device({ prepare, hash });

@@ -180,7 +180,7 @@ describe.skipIf(!chromium)('approvals in Chromium', () => {
           };
         })`,
       );
-      // Of a page that is told nothing none comes.
+      // A page that hears nothing gives no answer.
       const told = said.catch(() => undefined);
       await page.click('#ask');
       return { told, popup: await confirmWindow(world, passkeys) };
@@ -198,7 +198,7 @@ describe.skipIf(!chromium)('approvals in Chromium', () => {
     await press(hidden.popup, 'leave');
     expect(await hidden.told).toEqual(['ready', 'text_hidden']);
 
-    // The page speaks for another origin: it is told nothing, and not heard.
+    // The page speaks for another origin: it hears nothing, and nobody hears it.
     const lied = await raw('https://bank.example', { type: 'request', ...first });
 
     expect(await part(lied.popup, 'problem')).toContain('There is nothing to approve here');
