@@ -7,7 +7,7 @@ import { hex } from './facts.ts';
 import { daysOf } from './format.ts';
 import type { Signed } from './home.ts';
 import { ask } from './http.ts';
-import { perform, showDone } from './perform.ts';
+import { leaveForm, perform, showDone } from './perform.ts';
 import { guard, ProblemError } from './problem.ts';
 import { type Attestation, prove } from './prove.ts';
 import { touch } from './touch.ts';
@@ -107,6 +107,7 @@ export function nameContact(signed: Signed, back: () => void): void {
     const { nonce, proof } = await touch(signed, about);
     loading(word('contact.progress'));
     await ask('POST /api/recoveries/contacts', { smartAccount, pubKeyX, pubKeyY, proof, nonce, attestation });
+    leaveForm();
     showDone([word('contact.done'), word('contact.done_words', { address: attestation.identifier })], '');
   });
 }

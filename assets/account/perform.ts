@@ -186,7 +186,13 @@ async function follow(world: World, sent: Sent, doubt?: Doubt): Promise<void> {
   if (recall<Sent>('sent')?.nonce === sent.nonce) forget('sent');
   if (outcome !== 'done') throw new ProblemError(outcome, sent.versions.at(-1)?.userOpHash);
   if (sent.removes) tellRemoved(world.config, sent.account, sent.removes);
+  leaveForm(sent.next);
   showDone(sent.done, sent.next);
+}
+
+/** A reload leads to what there is now, and begins no form again. */
+export function leaveForm(next = ''): void {
+  history.replaceState(null, '', location.pathname + location.search + (next === '' ? '' : `#${next}`));
 }
 
 /** A bundler's no is not the end: it may have the operation all the same. */
