@@ -14,6 +14,11 @@ export function confirmScreens(world: World): readonly Screen[] {
     await page.goto(`${world().origin}/pay/confirm?mode=redirect&request=${request}`);
   };
   const newcomer = once(() => openDevice(world()));
+  const without = once(() =>
+    openDevice(world(), {
+      prepare: (page) => page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential'),
+    }),
+  );
   const payer = once(async () => {
     const here = await openDevice(world());
     await ask(here.page, {});
@@ -90,5 +95,10 @@ export function confirmScreens(world: World): readonly Screen[] {
     ),
     at('done', { who: payer, buttons: ['approve'], shown: '#receipt dd' }, { part: 'done' }),
     at('problem', { who: payer, order: { chainId: 1 }, shown: '#leave-link' }, { part: 'problem' }),
+    at(
+      'a browser without passkeys',
+      { who: without, shown: '#leave-link' },
+      { part: 'problem', words: ['heading: This browser cannot use passkeys here'] },
+    ),
   ];
 }
