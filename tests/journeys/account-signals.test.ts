@@ -20,7 +20,11 @@ import { until } from '../support/until.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
-  const { open: device, keysOf } = accountPages((opened) => {
+  const {
+    open: device,
+    owner,
+    keysOf,
+  } = accountPages((opened) => {
     world = opened;
   });
 
@@ -35,8 +39,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('a passkey that is removed from its account', () => {
     test('leaves its manager once a block has the removal; the keys that stay are untouched', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await addHere(here, 'Old phone');
       await addHere(here, 'New phone');
       const [, old = ''] = here.passkeys.ids();
@@ -59,8 +62,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('stays where it is the first: addresses on other networks follow from it', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await addHere(here, 'Second');
       const told = await hearSignals(here.page);
       await remove(here, 'First passkey');
@@ -71,8 +73,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('takes none of another account of the same device along', async () => {
-      const first = await device();
-      await createHere(world, first);
+      const first = await owner();
       await addHere(first, 'Of the first');
       const here = await device({ passkeys: first.passkeys.only(1) });
       await signIn(here.page);
@@ -89,8 +90,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('nothing is deleted', () => {
     test('where a node is behind and does not show the key yet', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await addHere(here, 'Second');
       const [first = ''] = here.passkeys.ids();
       const behind = JSON.stringify(
@@ -121,8 +122,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('where a passkey opens no account any more, or not yet', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await addHere(here, 'Second');
       const taken = await device({ passkeys: here.passkeys.only(1) });
       await remove(here, 'Second');
@@ -140,8 +140,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('a passkey that the vault never knew', () => {
     test('is deleted when the person does not add it after all', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await makeHere(here);
       await press(here.page, 'confirm-back');
       await here.screen('pick');
@@ -150,8 +149,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('stays once it was signed in: its change may still happen', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await makeHere(here);
       world.upstream.set('refusing', 'eth_sendUserOperation');
       await press(here.page, 'confirm-go');
@@ -164,8 +162,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('the name of a passkey in its manager', () => {
     test('follows the name that the person gives it', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await addHere(here, 'Phone');
       await pressNamed(here.page, 'Change Phone');
       await type(here.page, 'new-name', 'Blue phone');
@@ -179,8 +176,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('follows the brand', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await here.page.setRequestInterception(true);
       here.page.on('request', async (request) => {
         if (!request.url().includes('/pay/config')) return void request.continue();
@@ -199,8 +195,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   });
 
   test('a sign-in says that its passkey is accepted', async () => {
-    const here = await device();
-    await createHere(world, here);
+    const here = await owner();
     await press(here.page, 'sign-out');
     await here.screen('start');
     const told = await hearSignals(here.page);

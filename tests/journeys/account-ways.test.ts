@@ -17,13 +17,17 @@ import { keepSent } from '../support/pay-windows.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
-  const { open: device, keysOf } = accountPages((opened) => {
+  const {
+    open: device,
+    owner,
+    keysOf,
+  } = accountPages((opened) => {
     world = opened;
   });
 
   describe('an account and its passkeys', () => {
     test('what is read again and is the same is left alone: neither the focus nor a press is lost', async () => {
-      const here = await device({
+      const here = await owner({
         // It is read again every 20 s.
         prepare: (page) =>
           page.evaluateOnNewDocument(() => {
@@ -32,7 +36,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
             Object.assign(window, { setInterval: soon });
           }),
       });
-      await createHere(world, here);
       await here.page.focus('button[aria-label="Change First passkey"]');
       for (let readings = 0; readings < 3; readings++)
         await here.page.waitForResponse((response) => response.url().includes('/api/accounts/state'));
@@ -55,8 +58,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('two passkeys that are added on one authenticator do not replace each other', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await addHere(here, 'One');
       await addHere(here, 'Two');
       for (const i of [0, 1, 2]) {
@@ -68,8 +71,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a name is changed, and the only passkey cannot be removed', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await pressNamed(here.page, 'Change First passkey');
       const text = await here.screen('key');
       expect(text).toContain('It is the only one, so it cannot be removed');
@@ -87,8 +90,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('an Ethereum address becomes a key, and stands in the file for use without this vault', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await press(here.page, 'export');
       expect(await here.screen('take')).toContain('only an Ethereum address among your keys can still sign');
       await press(here.page, 'take-add');
@@ -127,8 +130,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('what is on its way', () => {
     test("a bundler's answer that is lost: the page finds that it is done", async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await makeHere(here);
       world.upstream.set('deaf', 'eth_sendUserOperation');
       await press(here.page, 'confirm-go');
@@ -137,8 +140,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test("a bundler's refusal is not the end: it is signed again with the same nonce, and happens once", async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await makeHere(here);
       const { operations, release } = keepSent(world, { error: { code: -32504, message: 'throttled' } });
       await press(here.page, 'confirm-go');
@@ -154,8 +157,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a passkey that is not used leaves all as it was, and says so', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await pressNamed(here.page, 'Change First passkey');
       await type(here.page, 'new-name', 'Other');
       await here.page.keyboard.press('Enter');

@@ -1,29 +1,23 @@
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import {
-  accountPages,
-  addHere,
-  confirm,
-  createHere,
-  keyNames,
-  makeHere,
-  pressNamed,
-  signIn,
-} from '../support/account-page.ts';
+import { accountPages, addHere, confirm, keyNames, makeHere, pressNamed, signIn } from '../support/account-page.ts';
 import { awaitSelector, type PayWorld, press } from '../support/pay.ts';
 import { keepSent } from '../support/pay-windows.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
-  const { open: device, keysOf } = accountPages((opened) => {
+  const {
+    open: device,
+    owner,
+    keysOf,
+  } = accountPages((opened) => {
     world = opened;
   });
 
   describe('an account and its passkeys', () => {
     test('a new account says what it has, and warns that its only passkey lives on one device', async () => {
-      const here = await device();
-      await createHere(world, here);
+      const here = await owner();
       await here.page.reload();
       const text = await here.screen('home');
       expect(text).toContain('Your only passkey lives on this one device.');
@@ -52,8 +46,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('it stays signed in over a reload, until it is signed out', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await here.page.reload();
       await here.screen('home');
       expect(await here.page.$eval('#full', (element) => element.textContent)).toBe(account);
@@ -67,8 +61,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a passkey that is added signs by itself; the first is removed, and opens nothing any more', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await addHere(here, 'Security key');
       expect(await keyNames(here.page)).toEqual(['First passkey', 'Security key']);
       expect(await keysOf(account)).toMatchObject([
@@ -107,8 +101,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('what is on its way', () => {
     test('a change goes on after a reload, and is done once', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
+      const here = await owner();
+      const { account } = here;
       await makeHere(here);
       const { operations, release } = keepSent(world);
       await press(here.page, 'confirm-go');

@@ -35,11 +35,17 @@ export function accountPages(begin: (opened: PayWorld) => void) {
     for (const device of devices.splice(0)) await device.close();
     world.upstream.set();
   });
+  const open = async (options: DeviceOptions = {}): Promise<Device> => {
+    const made = await openDevice(world, options);
+    devices.push(made);
+    return made;
+  };
   return {
-    async open(options: DeviceOptions = {}): Promise<Device> {
-      const made = await openDevice(world, options);
-      devices.push(made);
-      return made;
+    open,
+    /** A new device on which an account was created, with funds. */
+    async owner(options?: DeviceOptions): Promise<Device & { readonly account: `0x${string}` }> {
+      const here = await open(options);
+      return { ...here, account: await createHere(world, here) };
     },
     keysOf: async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body.keys,
   };
