@@ -44,7 +44,7 @@ const FONT = "'Segoe UI',system-ui,-apple-system,Roboto,sans-serif";
 const MONO = 'Consolas,Menlo,ui-monospace,monospace';
 
 /** Tables inherit no font in mail programs, and Word no line height without a unit. */
-const TEXT = `color:#12162b;font-family:${FONT};font-size:15px;line-height:22px;mso-line-height-rule:exactly`;
+const TEXT = `color:#12162b;font-family:${FONT};font-size:15px;line-height:22px;mso-line-height-rule:exactly;overflow-wrap:anywhere`;
 const TABLE = 'role="presentation" cellpadding="0" cellspacing="0"';
 
 /** Outlook for Windows lays out by Word, which knows no `max-width`: a table around the card has it. */
@@ -110,7 +110,7 @@ function partHtml(part: MailPart, color: string): string {
   if (part.kind === 'code')
     return `<table ${TABLE} width="100%" style="margin:16px 0 0"><tr><td class="code" dir="ltr" align="center" bgcolor="#f5f6fa" style="${CODE}"><p style="margin:0;-webkit-user-select:all;user-select:all">${text}</p></td></tr></table>`;
   if (part.kind === 'link')
-    return `<p dir="ltr" style="margin:4px 0 0;font-size:13px;overflow-wrap:anywhere"><a href="${text}" style="color:${color}">${text}</a></p>`;
+    return `<p dir="ltr" style="margin:4px 0 0;font-size:13px"><a href="${text}" style="color:${color}">${text}</a></p>`;
   return part.kind === 'quiet'
     ? `<p class="quiet" style="${QUIET}">${text}</p>`
     : `<p style="margin:16px 0 0">${text}</p>`;

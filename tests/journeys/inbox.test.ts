@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
+import { mailHtml } from '../../lib/delivery/message-page.ts';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type Inbox, startInbox } from '../../scripts/dev-stack/inbox.ts';
@@ -229,6 +230,20 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await page.$eval('#nav', (part) => part.checkVisibility())).toBe(false);
       await page.click('#back');
       await page.waitForFunction(() => document.getElementById('nav')?.checkVisibility());
+    });
+
+    test('a mail that names an account is as wide as a phone', async () => {
+      await open(320);
+      const text = `The recovery is over: the new passkey is a key of your account 0x${'4d'.repeat(20)}.`;
+      const parts = [{ kind: 'text', text }] as const;
+      const colors = { light: '#3146c8', dark: '#96a5ff' };
+      const html = mailHtml({ subject: 'Over', brand: 'Tea', language: 'en', direction: 'ltr', colors, parts });
+      mails.add(mailOf('111111', { html }));
+      await sees('111111');
+      await page.click('#list li a');
+      const frame = await (await page.waitForSelector('iframe', { visible: true }))?.contentFrame();
+      await frame?.waitForSelector('.card p');
+      expect(await frame?.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     });
 
     test('can be read in light and dark, and by a screen reader', async () => {
