@@ -1,4 +1,5 @@
 import type { Address } from 'ox/Address';
+import { USDC_DOMAINS } from '../../client/usdc.ts';
 import * as parse from './parsers.ts';
 import { derived, endpoint, plain, type Setting, type Vars } from './setting.ts';
 import * as url from './url-parsers.ts';
@@ -17,13 +18,13 @@ export const CHAINS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ACCOUNT_HELPER_ADDRESS: '0xd4d57cC363dd419Cd95712Eb5CDdF1797Ceb9DdE',
     SESSION_SBT_ADDRESS: '0x5A2822Bd69Aa3799232AC57DeCf2b07e3FED1881',
     HYPERAUTH_FACTORY_ADDRESS: '0xB797F4799D8aa218E9207F918FDEa3afc76b1E18',
-    USDC_ADDRESS: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    USDC_ADDRESS: USDC_DOMAINS[84532].address,
   },
   8453: {
     CHAIN_NAME: 'Base',
     EXPLORER_URL: 'https://basescan.org',
     RPC_URL: 'https://mainnet.base.org',
-    USDC_ADDRESS: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    USDC_ADDRESS: USDC_DOMAINS[8453].address,
   },
 };
 

@@ -1,10 +1,11 @@
 import { AbiFunction, type Address } from 'ox';
+import { USDC_DOMAINS } from '../../client/usdc.ts';
 import { compileWorld } from '../contracts.ts';
 import type { ChainRpc } from './chain.ts';
 import { devAccount, sendTransaction } from './wallet.ts';
 
 /** USDC's address on Base Sepolia, which the vault knows. */
-export const USDC: Address.Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+export const USDC: Address.Address = USDC_DOMAINS[84532].address;
 
 /** Puts a USDC that anyone mints where the real one is. */
 export async function placeUsdc(rpc: ChainRpc, address: Address.Address = USDC): Promise<void> {

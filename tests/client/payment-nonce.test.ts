@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { nonceOf, paymentName, paymentNonce } from '../../client/payment-nonce.ts';
+import { authorizationNonce, nonceOf, paymentName, paymentNonce } from '../../client/payment-nonce.ts';
 
 const ORDER = { origin: 'https://shop.example', id: 'order-1' };
 
@@ -34,5 +34,22 @@ describe('the nonce of a payment', () => {
     expect(nonce >> 64n).toBeLessThan(2n ** 192n);
     expect(BigInt(await nonceOf('a payment'))).toBe(nonce);
     expect(await nonceOf('another payment')).not.toBe(await nonceOf('a payment'));
+  });
+});
+
+describe('the nonce of a payment by authorization', () => {
+  test('is the SHA-256 of the same name, whole', async () => {
+    const hash = createHash('sha256').update(paymentName(ORDER)).digest('hex');
+    expect(await authorizationNonce(ORDER)).toBe(`0x${hash}`);
+    expect(BigInt(await paymentNonce(ORDER)) >> 64n).toBe(BigInt(`0x${hash}`) >> 64n);
+  });
+
+  test('is the same however the origin is spelled, and another for another shop, frame or order', async () => {
+    const spelled = { origin: 'HTTPS://Shop.example:443/cart', frame: 'https://shop.example/', id: ORDER.id };
+    expect(await authorizationNonce(spelled)).toBe(await authorizationNonce(ORDER));
+    const others = [{ origin: 'https://other.example' }, { frame: 'https://other.example' }, { id: 'order-2' }];
+    const nonces = await Promise.all([{}, ...others].map((other) => authorizationNonce({ ...ORDER, ...other })));
+    expect(new Set(nonces).size).toBe(4);
+    await expect(authorizationNonce({ ...ORDER, origin: 'shop' })).rejects.toThrow(TypeError);
   });
 });
