@@ -1,9 +1,9 @@
-import { checksum } from '../../client/checksum.ts';
 import { paymentName } from '../../client/payment-nonce.ts';
 import type { Hex } from '../../client/wallet/bytes.ts';
 import type { Asker } from '../wallet/asker.ts';
 import { type Payer, readPayer } from '../wallet/payer.ts';
 import { printable } from '../wallet/printable.ts';
+import { addressIn, chainIn, unitsIn } from '../wallet/terms.ts';
 import { ID_CHARS_MAX, REQUEST_MS } from './constants.ts';
 
 /** The shop's own total. It is only shown. */
@@ -119,27 +119,20 @@ function readExpiry(value: unknown): number {
 }
 
 function readChain(value: unknown): number {
-  const isText = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value);
-  const id = isText ? Number(value) : value;
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) throw new RequestError('bad_chain');
-  return id;
+  const chainId = chainIn(value);
+  if (chainId === undefined) throw new RequestError('bad_chain');
+  return chainId;
 }
 
-/** EIP-55: mixed case is a checksum, a single case is not. */
 function readAddress(value: unknown, fault: 'bad_to' | 'bad_token', { keccak256 }: Judge): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw new RequestError(fault);
-  const digits = value.slice(2);
-  const lower = digits.toLowerCase();
-  const isMixed = digits !== lower && digits !== digits.toUpperCase();
-  if (isMixed && checksum(lower, keccak256) !== value) throw new RequestError('bad_checksum');
-  return `0x${lower}`;
+  const address = addressIn(value, keccak256);
+  if (address === undefined || address === 'misspelt') throw new RequestError(address ? 'bad_checksum' : fault);
+  return address;
 }
 
-/** Text, because a JSON number would lose its last digits; decimal, because hex would be ambiguous. */
 function readUnits(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^[1-9]\d{0,77}$/.test(value)) throw new RequestError('bad_amount');
-  const amount = BigInt(value);
-  if (amount >= 2n ** 256n) throw new RequestError('bad_amount');
+  const amount = unitsIn(value);
+  if (amount === undefined) throw new RequestError('bad_amount');
   return amount;
 }
 
