@@ -4,7 +4,7 @@ import { type ApprovalTerms, approvalOf, messages } from './approval-terms.ts';
 import { bytesOf, toHex } from './bytes.ts';
 import { checksum } from './checksum.ts';
 import { keccak256 } from './keccak.ts';
-import type { MessageAccount } from './messages.ts';
+import type { MessageAccount, TypedMessage } from './messages.ts';
 import { packAssertion, type RawAssertion } from './packed-assertion.ts';
 import type { PublicKey } from './wallet/recover.ts';
 
@@ -26,8 +26,15 @@ export function approvalDigest(terms: ApprovalTerms, approver: Approver): Uint8A
 
 /** The answer, by an assertion over that digest. */
 export function approvalAnswer(terms: ApprovalTerms, approver: Approver, assertion: RawAssertion): ApprovalAnswer {
-  const { kind, address, chainId, index, creation, credentialId, key } = approver;
-  const typed = approvalOf(terms, approver);
+  return { id: terms.id, ...signedAnswer(approvalOf(terms, approver), approver, assertion) };
+}
+
+/** Account and signature of an answer, by an assertion over the digest of this typed data. */
+export function signedAnswer(
+  typed: TypedMessage,
+  { kind, address, chainId, index, creation, credentialId, key }: Approver,
+  assertion: RawAssertion,
+): Omit<ApprovalAnswer, 'id'> {
   const bare = messages.accountSignature({ kind }, bytesOf(`0x${packAssertion(assertion)}`), { index, typed });
   const signature = creation ? messages.undeployedSignature(creation.factory, creation.factoryData, bare) : bare;
   const account = checksum(address.slice(2).toLowerCase(), keccak256);
@@ -36,7 +43,6 @@ export function approvalAnswer(terms: ApprovalTerms, approver: Approver, asserti
     did: `did:pkh:eip155:${chainId}:${account}`,
     chainId,
     kind,
-    id: terms.id,
     signature: `0x${toHex(signature)}`,
     credentialId,
     pubKeyX: key.x,

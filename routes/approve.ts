@@ -8,7 +8,7 @@ const OWN = { 'cross-origin-resource-policy': 'same-origin' };
 const PAGE = {
   asset: '/approve/index.html',
   type: 'text/html; charset=utf-8',
-  summary: 'The page on which people approve a text',
+  summary: 'The page on which people approve a text, or a payment of USDC',
   headers: { ...QUIET_PAGE_HEADERS, ...OWN },
 };
 

@@ -7,7 +7,7 @@ import { readConfig } from '../wallet/api.ts';
 import { keepAccounts, readAccounts } from '../wallet/memory.ts';
 import { namedAccount } from '../wallet/payer.ts';
 import { promptWord } from '../wallet/prompt.ts';
-import { onArmedPress, onPress, write, writeNetwork } from '../wallet/view.ts';
+import { onArmedPress, onPress, short, toggle, write, writeNetwork } from '../wallet/view.ts';
 import { loadWords, word } from '../words/words.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { type Problem, problemOf, showProblem } from './problem.ts';
@@ -15,6 +15,7 @@ import { type ApprovalRequest, RequestError, readRequest } from './request.ts';
 import { writeReview } from './review.ts';
 import { type Setup, showSetup } from './setup.ts';
 import { approverOf, sign } from './sign.ts';
+import { balanceFor, sumOf } from './transfer-review.ts';
 import { showPart } from './view.ts';
 
 let channel: Channel | undefined;
@@ -34,7 +35,7 @@ async function start(): Promise<void> {
   channel.onAbort = () => end('aborted');
   const config = await readConfig();
   writeNetwork('chain', config);
-  const request = readRequest(channel.asked, channel.asker, Date.now());
+  const request = readRequest(channel.asked, channel.asker, { now: Date.now(), chainId: config.chainId });
   setTimeout(() => end('expired'), request.expires * 1000 - Date.now());
   await proceed(request, config);
 }
@@ -42,38 +43,65 @@ async function start(): Promise<void> {
 /** At the account that the app names, else the one used last here; else the passkey is asked for it. */
 async function proceed(request: ApprovalRequest, config: Config): Promise<void> {
   const { person } = request;
-  const account = person ? (await namedAccount(person, config))?.account : (await accountsHere())[0];
-  if (account) return review(request, config, account);
-  await setUp(request, config, person);
+  const named = person && (await namedAccount(person, config))?.account;
+  const account = person ? named : (await accountsFor(request))[0];
+  if (account && isMeant(request, account)) return review(request, config, account);
+  await setUp(request, config, { person });
 }
 
-/** A browser that stores nothing has none. */
-function accountsHere() {
-  return readAccounts().catch(() => []);
+/** Those of this device that may approve it. A browser that stores nothing has none. */
+async function accountsFor(request: ApprovalRequest) {
+  const all = await readAccounts().catch(() => []);
+  return all.filter((account) => isMeant(request, account));
 }
 
-async function setUp(request: ApprovalRequest, config: Config, person?: Setup['person'], from?: Account) {
+/** A transfer may name the account that pays: it has its place in what is signed. */
+function isMeant({ transfer }: ApprovalRequest, { address }: Account): boolean {
+  return (transfer?.from ?? address) === address;
+}
+
+interface SetUp {
+  readonly person?: Setup['person'];
+  /** The account that the person comes from. */
+  readonly from?: Account;
+  readonly notice?: string;
+}
+
+async function setUp(request: ApprovalRequest, config: Config, { person, from, notice }: SetUp = {}): Promise<void> {
   const mine = ++turn;
-  const held = person ? [] : await accountsHere();
+  const held = person ? [] : await accountsFor(request);
   if (isOver || turn !== mine) return;
-  const done = (account: Account) => void guard(() => review(request, config, account));
+  const done = (account: Account) => void guard(() => choose(account));
+  const choose = (account: Account) => {
+    if (isMeant(request, account)) return review(request, config, account);
+    const address = short(request.transfer?.from ?? '');
+    return setUp(request, config, { person, notice: word('setup.other', { address }) });
+  };
   const back = from && (() => done(from));
-  showSetup({ config, person, held, done, back, cancel: giveUp, guard: (run) => void guard(run) });
+  const guarded = (run: () => Promise<void>) => void guard(run);
+  showSetup({ config, person, held, done, back, cancel: giveUp, guard: guarded }, notice);
 }
 
-/** Shows the text with an account, whose passkey signs it at a press. */
+/** Shows what is asked with an account, whose passkey signs it at a press. */
 async function review(request: ApprovalRequest, config: Config, account: Account): Promise<void> {
   const mine = ++turn;
+  const { transfer } = request;
   showPart('loading');
-  const approver = await approverOf(account, config);
+  if (transfer?.to === account.address) throw new RequestError('own_payee');
+  const [approver, balance] = await Promise.all([
+    approverOf(account, config),
+    transfer && balanceFor(transfer, account),
+  ]);
   if (isOver || turn !== mine) return;
   const show = (words?: string) => {
-    writeReview(request, account, config);
+    writeReview(request, { account, config, balance });
     write('review-notice', words);
     showPart('review');
     onArmedPress('approve', () => void guard(() => approve(request, { account, approver, config, show })));
   };
-  onPress('other', () => void guard(() => setUp(request, config, undefined, account)));
+  toggle('other', transfer?.from === undefined);
+  onPress('other', () => void guard(() => setUp(request, config, { from: account })));
+  onPress('recheck', () => void guard(() => review(request, config, account)));
   onPress('cancel', giveUp);
   show();
 }
@@ -93,7 +121,7 @@ async function approve(request: ApprovalRequest, { account, approver, config, sh
     if (isOver || turn !== mine || !channel?.isOpen()) return;
     isOver = true;
     await keepAccounts([account]).catch(() => undefined);
-    write('done-words', word('done.words', { app: new URL(request.asker.origin).host }));
+    write('done-words', doneWords(request));
     onPress('close', () => window.close());
     showPart('done');
     channel.answer(answer);
@@ -104,6 +132,11 @@ async function approve(request: ApprovalRequest, { account, approver, config, sh
     if (error instanceof NoAccountError) return setUp(request, config);
     throw error;
   }
+}
+
+function doneWords({ asker, transfer }: ApprovalRequest): string {
+  const app = new URL(asker.origin).host;
+  return transfer ? word('transfer.done', { app, sum: sumOf(transfer) }) : word('done.words', { app });
 }
 
 function giveUp(): void {

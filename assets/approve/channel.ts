@@ -1,9 +1,9 @@
 // How a request comes in and its answer goes out: the window that opened this one, or a link.
-import type { ApprovalAnswer } from '../../client/approval-question.ts';
 import { utf8 } from '../../client/bytes.ts';
 import { toBase64url } from '../../client/wallet/bytes.ts';
 import { type Asker, parseLink, readReturnUrl } from '../wallet/asker.ts';
 import { hearOpener, NoRequestError } from '../wallet/opener.ts';
+import type { Answer } from './sign.ts';
 
 /** The connection to the app for one request. Only `answer` reveals the account. */
 export interface Channel {
@@ -11,7 +11,7 @@ export interface Channel {
   readonly asked: Readonly<Record<string, unknown>>;
   /** Whether the app waits still: then it may get an answer. */
   isOpen(): boolean;
-  answer(answer: ApprovalAnswer): void;
+  answer(answer: Answer): void;
   /** `reason` is a word for programs. */
   cancel(reason: string): void;
   /** Called when the app withdraws its request. */

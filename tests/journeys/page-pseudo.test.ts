@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import { createHere, type Device, makeHere, openDevice } from '../support/account-page.ts';
 import {
   awaitSelector,
@@ -121,5 +122,42 @@ describe.skipIf(!chromium)('no text is without its words, on the screens of', ()
     await press(unknown, 'approve');
     await awaitSelector(unknown, '#receipt dd');
     expect(['receipt', await wordless(unknown)]).toEqual(['receipt', []]);
+  });
+
+  test('/approve', async () => {
+    const here = await openDevice(world, { passkeys: createPasskeys() });
+    open.push(here);
+    await createHere(world, here, { usdc: 2_000_000n });
+    // The account's name is this person's.
+    const named = [/\bAccount\b/];
+    const at = Math.floor(Date.now() / 1000);
+    const follow = async (id: string, asked: object) => {
+      const request = Buffer.from(JSON.stringify({ id, returnUrl: world.shop, ...asked })).toString('base64url');
+      await here.page.goto(`${world.origin}/approve?mode=redirect&request=${request}`);
+    };
+    const transferOf = (value: string) => ({
+      form: 'transfer-authorization',
+      token: { chainId: 84532, address: USDC },
+      authorization: {
+        ...{ to: `0x${'a1'.repeat(20)}`, value, nonce: `0x${'c3'.repeat(32)}` },
+        ...{ validAfter: '0', validBefore: String(at + 600) },
+      },
+    });
+    await speakPseudo(here.page);
+    await follow('text', { text: '0x00', expires: new Date((at + 600) * 1000).toISOString() });
+    await awaitSelector(here.page, '#approve:not([disabled])');
+    expect(['text', await wordless(here.page, named)]).toEqual(['text', []]);
+    await follow('transfer', transferOf('1250000'));
+    await awaitSelector(here.page, '#approve:not([disabled])');
+    await here.page.$$eval('details', (all) => {
+      for (const one of all) one.open = true;
+    });
+    expect(['transfer', await wordless(here.page, named)]).toEqual(['transfer', []]);
+    await follow('lacks', transferOf('2000001'));
+    await awaitSelector(here.page, '#recheck');
+    expect(['lacks', await wordless(here.page, named)]).toEqual(['lacks', []]);
+    await follow('refused', transferOf('0'));
+    await part(here.page, 'problem');
+    expect(['problem', await wordless(here.page, named)]).toEqual(['problem', []]);
   });
 });

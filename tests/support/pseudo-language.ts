@@ -25,7 +25,7 @@ const VALUES = [
   /0x[0-9a-f…]+/gi,
   /\b(?:ETH|USDC|DID|QR|localhost|127\.0\.0\.1|anvil|Vault|Base Sepolia|did:[\w:]+)(?::\d+)?\b/g,
   /\b\p{L}{2,4}\.? \d{4}\b/gu,
-  /\d\d:\d\d(?: [A-Z]{2,5}\S*)?/g,
+  /\d\d:\d\d(?::\d\d)?(?: [A-Z]{2,5}\S*)?/g,
   /[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}/g,
 ];
 

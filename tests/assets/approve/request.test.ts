@@ -5,7 +5,7 @@ import type { Asker } from '../../../assets/wallet/asker.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const APP: Asker = { via: 'opener', origin: 'https://app.example', frame: undefined };
 const REQUEST = { id: 'payout-17', text: 'Pay Bob', expires: '2026-01-01T00:05:00Z' };
-const read = (more: object) => readRequest({ ...REQUEST, ...more }, APP, NOW);
+const read = (more: object) => readRequest({ ...REQUEST, ...more }, APP, { now: NOW, chainId: 84532 });
 
 test('a request is read as it is signed, its end in seconds; what it has besides is ignored', () => {
   const read1 = read({ vault: 'https://evil.example', app: 'https://evil.example', person: { account: '0x' } });
@@ -19,6 +19,10 @@ test.each<[RequestFault, object]>([
   ['text_hidden', { text: 'Pay \u202eboB' }],
   ['text_data', { text: `0x${'ab'.repeat(32)}` }],
   ['text_long', { text: 'Pay Bob. '.repeat(200).trim() }],
+  ['bad_form', { form: 'typed-data' }],
+  ['bad_form', { form: null }],
+  ['bad_form', { authorization: {} }],
+  ['bad_form', { form: 'transfer-authorization' }],
   ['bad_id', { id: '' }],
   ['bad_id', { id: 'payout 17' }],
   ['bad_id', { id: 'a'.repeat(129) }],

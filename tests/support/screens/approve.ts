@@ -1,5 +1,6 @@
 import type { Page } from 'puppeteer-core';
-import { type Device, openDevice } from '../account-page.ts';
+import { USDC } from '../../../scripts/dev-stack/usdc.ts';
+import { createHere, type Device, openDevice } from '../account-page.ts';
 import { awaitSelector, makeNew, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
 import { once, type Screen, type World } from './screen.ts';
@@ -22,21 +23,36 @@ export function approveScreens(world: World): readonly Screen[] {
     await awaitSelector(here.page, '#review');
     return here;
   });
+  /** One who has some USDC, and no more. */
+  const payer = once(async () => {
+    const here = await openDevice(world());
+    await createHere(world(), here, { usdc: 5_000_000n });
+    return here;
+  });
   interface Way {
     readonly who: typeof approver;
-    readonly text?: string;
+    readonly asked?: () => object;
     /** On the way to what is shown. */
     readonly go?: (here: Device) => Promise<unknown>;
     readonly shown: string;
   }
-  const at = (name: string, { who, text = TEXT, go, shown }: Way, wants: ScreenWants): Screen => ({
+  const textOf = (text: string) => () => ({ text, expires: new Date(Date.now() + 600_000).toISOString() });
+  const transferOf = (value: string) => () => ({
+    form: 'transfer-authorization',
+    token: { chainId: 84532, address: USDC },
+    authorization: {
+      ...{ to: `0x${'a1'.repeat(20)}`, value, validAfter: '0' },
+      ...{ validBefore: String(Math.floor(Date.now() / 1000) + 600), nonce: `0x${'c3'.repeat(32)}` },
+    },
+    label: `https://api.example.com/${'W'.repeat(60)}`,
+  });
+  const at = (name: string, { who, asked = textOf(TEXT), go, shown }: Way, wants: ScreenWants): Screen => ({
     ...wants,
     name: `/approve: ${name}`,
     async reach() {
       const here = await who();
       const { page } = here;
-      const expires = new Date(Date.now() + 600_000).toISOString();
-      await follow(page, '/approve', { id: 'payout-17', text, expires });
+      await follow(page, '/approve', { id: 'payout-17', ...asked() });
       await go?.(here);
       await awaitSelector(page, shown);
       return page;
@@ -81,8 +97,26 @@ export function approveScreens(world: World): readonly Screen[] {
       { part: 'setup', words: ['heading: Which account approves?', 'button: Use a passkey I have', 'button: Back'] },
     ),
     at(
+      'a transfer',
+      { who: payer, asked: transferOf('1250000'), shown: '#approve:not([disabled])' },
+      {
+        part: 'review',
+        tabs: ['review-title', '', 'approve', 'other', 'cancel'],
+        words: ['heading: Pay 1.25 USDC', 'alert:', 'button: Pay 1.25 USDC to'],
+      },
+    ),
+    at(
+      'a transfer of more than there is',
+      { who: payer, asked: transferOf('123456789012345678'), shown: '#recheck' },
+      {
+        part: 'review',
+        tabs: ['review-title', '', 'recheck', 'other', 'cancel'],
+        words: ['heading: Pay 123,456,789,012.345678 USDC', 'alert:', 'button: Check again'],
+      },
+    ),
+    at(
       'a problem',
-      { who: approver, text: 'Pay \u202eboB', shown: '#problem' },
+      { who: approver, asked: textOf('Pay \u202eboB'), shown: '#problem' },
       { part: 'problem', tabs: ['problem-title', 'leave'], words: ['heading: This cannot be approved'] },
     ),
   ];
