@@ -1,5 +1,10 @@
 import { isoTime, systemClock } from '../../lib/base/clock.ts';
-import { type CredentialFault, judgeCredential, readCredential } from '../../lib/credentials/judge.ts';
+import {
+  type CredentialFault,
+  type HolderBinding,
+  judgeCredential,
+  readCredential,
+} from '../../lib/credentials/judge.ts';
 import type { Json } from '../../lib/credentials/jwt.ts';
 import { CREDENTIAL_KINDS, type CredentialKind, credentialTypeOf } from '../../lib/credentials/types.ts';
 import type { Arguments } from '../cli/arguments.ts';
@@ -38,11 +43,25 @@ export async function judgeCredentialText(given: Arguments, text: string): Promi
   if ('unread' in keys) return judged('undecided', keys.unread, facts);
   const verdict = await judge(keys);
   if ('fault' in verdict) return judged('not_good', WORDS[verdict.fault], facts);
-  const { binding } = verdict;
-  if (!binding) return judged('good', `${GOOD} ${COPY}`, facts, [HOLDER_NOT_SHOWN]);
+  return judgeShowing(given, verdict.binding, facts);
+}
+
+/** A credential that is good by itself: whether its holder signed for the audience and the nonce that are expected. */
+function judgeShowing(
+  { options: { audience: expected, nonce: word } }: Arguments,
+  binding: HolderBinding | null,
+  facts: EvidenceJudgement['facts'],
+): EvidenceJudgement {
+  const isExpected = expected !== undefined || word !== undefined;
+  if (!binding)
+    return isExpected ? judged('not_good', COPY, facts) : judged('good', `${GOOD} ${COPY}`, facts, [HOLDER_NOT_SHOWN]);
   const { audience, nonce, at } = binding;
-  const signed = { shown_to: audience, shown_at: timeOf(at), nonce };
-  return judged('good', `${GOOD} Its holder signed that it is shown.`, { ...facts, ...signed }, [COMPARE]);
+  const shown = { ...facts, shown_to: audience, shown_at: timeOf(at), nonce };
+  if (expected !== undefined && audience !== expected) return judged('not_good', OTHER_AUDIENCE, shown);
+  if (word !== undefined && nonce !== word) return judged('not_good', OTHER_NONCE, shown);
+  if (expected === undefined || word === undefined)
+    return judged('good', `${GOOD} Its holder signed that it is shown.`, shown, [COMPARE]);
+  return judged('good', `${GOOD} Its holder signed it for this audience and this nonce.`, shown, [ONCE]);
 }
 
 function judged(
@@ -85,7 +104,11 @@ const GOOD = 'Its issuer signed it, and it has not ended.';
 const COPY = 'It is without key binding: a copy.';
 const HOLDER_NOT_SHOWN =
   'Nothing shows that who gave it to you is its holder: demand it signed for your own nonce and origin.';
-const COMPARE = 'It was shown to you only if shown_to is your origin and nonce is yours; else it is a copy.';
+const COMPARE =
+  'It was shown to you only if shown_to is your origin and nonce is yours, else it is a copy: --audience and --nonce compare both.';
+const OTHER_AUDIENCE = 'Its holder showed it to somebody else: shown_to is not that of --audience.';
+const OTHER_NONCE = 'Its holder showed it another time: its nonce is not that of --nonce.';
+const ONCE = 'Take each nonce once: whoever has this file can give it to you again.';
 
 const WORDS: Readonly<Record<CredentialFault, string>> = {
   form: 'It is cut off or malformed: a credential is a JWT, its disclosures, each with ~ behind it.',

@@ -17,6 +17,8 @@ export const verifyCommand: Command = {
     option('--order <file>', "the order that a receipt is to pay, from the shop's own records"),
     { ...option('--node <url>', 'ask this node of the chain; given twice, both must agree'), isRepeated: true },
     option('--jwks <file>', 'the keys of the issuer of a credential, or their URL on its own host'),
+    option('--audience <origin>', 'your origin: a credential that was shown to anybody else is not good'),
+    option('--nonce <word>', 'your word for this showing: a credential that was shown for another is not good'),
     JSON_OUTPUT,
     CONFIG,
     HELP,
@@ -26,6 +28,7 @@ export const verifyCommand: Command = {
   examples: [
     'vault verify receipt.json --order order.json --node https://node.example',
     'vault verify credential --jwks https://id.example/.well-known/jwt-vc-issuer',
+    'vault verify address.sd-jwt --jwks keys.json --audience https://shop.example --nonce "heron 48"',
     'vault verify today.backup --config /etc/vault/vault.env',
   ],
   notes: [
@@ -39,6 +42,9 @@ export const verifyCommand: Command = {
 /** Judges a file; prints what it is, whether it is good, and why. */
 async function verify(given: Arguments): Promise<number> {
   const judgement = await judge(given);
+  const { audience, nonce } = given.options;
+  if (judgement.kind !== 'credential' && (audience ?? nonce) !== undefined)
+    throw new UsageError('--audience and --nonce go with a credential.');
   printAnswer(given, judgement, () => judgementInWords(judgement));
   return EXIT_CODES[judgement.verdict];
 }

@@ -1,12 +1,14 @@
 // A statement that an address is of the account, at /account, for one recipient.
 import { describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
 import { temporaryFolder } from '../support/databases.ts';
+import { runToEnd } from '../support/output.ts';
 import { press } from '../support/pay.ts';
 import { awaitRow, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
+import { SOURCES } from '../support/run.ts';
 import { faultsOf } from '../support/screens/faults.ts';
 import { until } from '../support/until.ts';
 import { sdJwt } from '../tools/credential-clients.ts';
@@ -63,6 +65,22 @@ describe.skipIf(!chromium)('in Chromium', () => {
     const name = 'address-for-shop.example.sd-jwt';
     await until('the file is saved', () => readdirSync(folder.path).includes(name));
     expect(readFileSync(join(folder.path, name), 'utf8')).toBe(text);
+    // `vault verify` of the very file, by the clock of this world.
+    const clock = `const now = Date.now; Date.now = () => now() + ${world.shift()};`;
+    writeFileSync(join(folder.path, 'clock.ts'), clock);
+    const [bun = '', program = ''] = SOURCES;
+    const keys = `${world.origin}/.well-known/jwt-vc-issuer`;
+    const verify = async (nonce: string) => {
+      const expected = ['--audience', 'https://shop.example', '--nonce', nonce, '--json'];
+      const run = [bun, '--preload', './clock.ts', program, 'verify', name, '--jwks', keys, ...expected];
+      const { code, out } = await runToEnd(run, { cwd: folder.path, env: {} });
+      return [code, JSON.parse(out)];
+    };
+    expect(await verify('heron 48')).toMatchObject([
+      0,
+      { verdict: 'good', facts: { email: here.email, shown_to: 'https://shop.example', nonce: 'heron 48' } },
+    ]);
+    expect(await verify('heron 49')).toMatchObject([1, { verdict: 'not_good' }]);
     folder.remove();
     const { payload, kb } = await sdJwt(world.origin).verify(text, options('heron 48'));
     expect(payload).toMatchObject({ iss: world.origin, email: here.email, email_domain: 'example.com' });

@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 const wellKnown = () => `${originOf(t)}/.well-known/jwt-vc-issuer`;
-const judge = (text: string, jwks: string | undefined = wellKnown()) =>
-  judgeCredentialText({ command: 'verify', vars: {}, options: { jwks } as Record<string, string> }, text);
+const judge = (text: string, jwks: string | undefined = wellKnown(), expected: Readonly<Record<string, string>> = {}) =>
+  judgeCredentialText({ command: 'verify', vars: {}, options: { jwks, ...expected } as Record<string, string> }, text);
 const found = async (text: string, jwks?: string) => {
   const { verdict, finding } = (await judge(text, jwks)) ?? {};
   return [verdict, finding];
@@ -79,6 +79,26 @@ describe('a credential of a vault', () => {
     });
     expect(judged?.finding).not.toContain('copy');
     expect(Math.abs(Date.parse(String(judged?.facts['shown_at'])) - Date.now())).toBeLessThan(300_000);
+  });
+
+  const [SHOP, N1] = [{ audience: 'https://shop.example' }, { nonce: 'n1' }];
+  test.each<[string, Readonly<Record<string, string>>, string, string]>([
+    ['both', { ...SHOP, ...N1 }, 'good', 'Its holder signed it for this audience and this nonce'],
+    ['the audience alone', SHOP, 'good', 'Its holder signed that it is shown'],
+    ['another audience', { ...N1, audience: 'https://shop.example.evil' }, 'not_good', 'showed it to somebody else'],
+    ['another nonce', { ...SHOP, nonce: 'n2' }, 'not_good', 'showed it another time'],
+    ['an empty nonce', { ...SHOP, nonce: '' }, 'not_good', 'showed it another time'],
+  ])('--audience and --nonce compare what its holder signed: %s', async (_, expected, verdict, words) => {
+    const judged = await judge(await present({ email_domain: true }), wellKnown(), expected);
+    expect([judged?.verdict, judged?.finding]).toEqual([verdict, expect.stringContaining(words)]);
+    expect(judged?.facts).toMatchObject({ shown_to: 'https://shop.example', nonce: 'n1' });
+  });
+
+  test('with --audience or --nonce a copy without key binding is not good', async () => {
+    for (const expected of [SHOP, N1]) {
+      const judged = await judge(credential, wellKnown(), expected);
+      expect([judged?.verdict, judged?.finding]).toEqual(['not_good', expect.stringContaining('a copy')]);
+    }
   });
 
   test('is good by a file of the keys; without, it is not decided and the place of the keys is said', async () => {
