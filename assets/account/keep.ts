@@ -1,16 +1,15 @@
 // An address of this account that another account has proven: its holder keeps it, or lets it go.
 
-import { utf8 } from '../../client/bytes.ts';
 import { fromBase64url, type Hex } from '../../client/wallet/bytes.ts';
 import { askPasskey } from '../../client/wallet/passkey.ts';
-import { identifierHash, proofOf, registrationChallenge } from '../../client/wallet/proof.ts';
+import { addressLine, identifierHash, proofOf, registrationChallenge } from '../../client/wallet/proof.ts';
 import { word } from '../words/words.ts';
 import type { Challenge, Registration, Signed } from './home.ts';
 import { ask } from './http.ts';
 import { showDone } from './perform.ts';
 import { ProblemError } from './problem.ts';
 import { type Attestation, askAddress, prove } from './prove.ts';
-import { normalForm } from './touch.ts';
+import { touch } from './touch.ts';
 import { loading } from './view.ts';
 
 const NO_HASH: Hex = `0x${'0'.repeat(64)}`;
@@ -53,23 +52,15 @@ export function release(signed: Signed, challenge: Challenge, back: () => void):
   const { channel } = challenge;
   const asking = { title: word('release.title'), words: word('release.words'), button: word('challenge.release') };
   askAddress({ ...asking, channel, back }, async (address) => {
-    const touch = await touchFor(signed, 'vault/release/v1', challenge, address);
-    await ask('POST /api/dids/release', { identifier: address, channel, ...touch });
+    const touched = await touchFor(signed, 'vault/release/v1', challenge, address);
+    await ask('POST /api/dids/release', { identifier: address, channel, ...touched });
     showDone([word('release.done'), word('release.done_words', { address })], '');
   });
 }
 
 /** The passkey signs these lines about the claimed address, with a nonce of the vault. */
-async function touchFor(
-  { account, config, contracts }: Signed,
-  label: string,
-  { channel, did }: Challenge,
-  address: string,
-) {
-  const lines = [label, contracts.registrar, `${channel}:${normalForm(channel, address)}`, did].join('\n');
-  const { nonce } = await ask<{ nonce: string }>('POST /authorize/code', { request: lines, fresh: true });
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(`${lines}\n${nonce}`)));
-  const proof = proofOf(await askPasskey(config.rpId, digest, [account.credentialId]));
+async function touchFor(signed: Signed, label: string, { channel, did }: Challenge, address: string) {
+  const touched = await touch(signed, [label, signed.contracts.registrar, addressLine(channel, address), did]);
   loading(word('asking'));
-  return { proof, nonce };
+  return touched;
 }

@@ -1,13 +1,14 @@
 // A statement that an address is of this account, for one recipient: a file of its own, which the page loads for it.
 
+import { newHolderKey, readPart, showTo, touchFor } from '../../client/vault/holder-key.ts';
+import { addressLine } from '../../client/wallet/proof.ts';
 import { word } from '../words/words.ts';
 import { moment } from './format.ts';
-import { makeStatement } from './holder.ts';
 import type { Signed } from './home.ts';
 import { ask, VaultRefusal } from './http.ts';
 import { guard } from './problem.ts';
 import { save } from './save.ts';
-import { normalForm, touch } from './touch.ts';
+import { touch } from './touch.ts';
 import { beginIn, fault, field, loading, onPress, onSubmit, show, textIn, toggle, write } from './view.ts';
 
 /** The screen: for whom the statement is, and what it shows; then the file. */
@@ -51,21 +52,11 @@ function originIn(text: string): string | undefined {
   return text !== '' && (url?.protocol === 'https:' || url?.protocol === 'http:') ? url.origin : undefined;
 }
 
-async function make(signed: Signed, { channel, address, recipient, nonce }: Asked): Promise<void> {
-  const { account, config, contracts } = signed;
+async function make(signed: Signed, asked: Asked): Promise<void> {
+  const { channel, address, recipient } = asked;
   const isDomain = channel === 'email' && field('state-domain').checked;
   const claims = isDomain ? ['email_domain'] : ['email', 'email_domain', 'phone_number'];
-  const about = { issuer: config.origin, registrar: contracts.registrar, recipient, nonce, claims };
-  const key = `${channel}:${normalForm(channel, address)}`;
-  const made = await makeStatement(
-    { ...about, address: key },
-    (lines) => touch(signed, lines),
-    (touched) => {
-      loading(word('asking'));
-      const who = { identifier: address, channel, credentialId: account.credentialId, smartAccount: account.address };
-      return ask('POST /api/credentials', { ...who, ...touched });
-    },
-  ).catch((error) => {
+  const made = await makeStatement(signed, asked, claims).catch((error) => {
     // The field is where another address is given.
     const isOther = error instanceof VaultRefusal && (error.code === 'not_found' || /^Invalid/.test(error.code));
     if (!isOther) throw error;
@@ -83,4 +74,30 @@ async function make(signed: Signed, { channel, address, recipient, nonce }: Aske
     save(made.text, `address-for-${new URL(recipient).hostname}.sd-jwt`, 'application/dc+sd-jwt'),
   );
   show('statement');
+}
+
+/**
+ * The statement: an SD-JWT VC with key binding. Nobody can take its key, and nothing keeps it. Its times are the
+ * vault's, as a device's clock may be wrong.
+ */
+async function makeStatement(
+  signed: Signed,
+  { channel, address, recipient: aud, nonce }: Asked,
+  claims: readonly string[],
+): Promise<{ readonly text: string; readonly endsAt: string }> {
+  const { account, config, contracts } = signed;
+  const { credentialId, address: smartAccount } = account;
+  const key = await newHolderKey();
+  const about = { issuer: config.origin, registrar: contracts.registrar, address: addressLine(channel, address) };
+  const touched = await touchFor(key, about, (lines) => touch(signed, lines));
+  loading(word('asking'));
+  const who = { identifier: address, channel, credentialId, smartAccount };
+  const { credential, expires_at: endsAt } = await ask<Issued>('POST /api/credentials', { ...who, ...touched });
+  const { iat } = readPart(credential.split('.')[1]) as { iat: number };
+  return { text: await showTo(key, credential, claims, { iat, aud, nonce }), endsAt };
+}
+
+interface Issued {
+  readonly credential: string;
+  readonly expires_at: string;
 }

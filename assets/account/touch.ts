@@ -6,11 +6,6 @@ import { type ProofParts, proofOf } from '../../client/wallet/proof.ts';
 import type { Signed } from './home.ts';
 import { ask } from './http.ts';
 
-/** An address as the vault writes it. */
-export function normalForm(channel: 'email' | 'sms', address: string): string {
-  return channel === 'sms' ? address.replace(/[^+\d]/g, '') : address.toLowerCase();
-}
-
 /** Has the passkey sign these lines now. */
 export async function touch(
   { account, config }: Pick<Signed, 'account' | 'config'>,

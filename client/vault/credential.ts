@@ -1,19 +1,24 @@
 // Credentials of proven addresses, and their showings: a file of its own, loaded when somebody asks for one.
-import { utf8 } from '../bytes.ts';
 import { shown } from '../order-members.ts';
-import { fromBase64url, toBase64url } from '../wallet/bytes.ts';
 import type { Call } from './call.ts';
 import { prove } from './code.ts';
-import { fault, parseJson, VaultClientError } from './error.ts';
-import { keyProof, newHolderKey, signJwt } from './holder-key.ts';
+import { type Addressed, type PasskeyOf, touchedCredential } from './credential-touch.ts';
+import { fault, VaultClientError } from './error.ts';
+import { keyProof, nameIn, newHolderKey, readPart, showTo } from './holder-key.ts';
 import type { Progress } from './progress.ts';
 import type { Proving } from './registration-run.ts';
+import type { VaultInfo } from './vault-info.ts';
 
-/** The address, and how the person is asked for the code. */
-export type CredentialOptions = Proving &
-  ({ readonly email: string } | { readonly phone: string }) & {
-    readonly signal?: AbortSignal | undefined;
-  };
+/** The address, and how the person shows that it is theirs: by a code, or by the passkey that registered it. */
+export type CredentialOptions = ({ readonly email: string } | { readonly phone: string }) & {
+  readonly signal?: AbortSignal | undefined;
+} & ((Proving & { readonly passkey?: undefined }) | ByPasskey);
+
+/** On pages of the vault's own origin alone. */
+interface ByPasskey {
+  /** `true`: that of the last person who signed up or in with this client, or one that the person picks. */
+  readonly passkey: true | PasskeyOf;
+}
 
 /** A credential that the page has kept, with its key: IndexedDB takes both. */
 export interface KeptCredential {
@@ -43,23 +48,46 @@ export interface HeldCredential extends KeptCredential {
   readonly present: (options: PresentOptions) => Promise<string>;
 }
 
+/** The client that asks. */
+interface Asking {
+  readonly call: Call;
+  readonly info: VaultInfo;
+  readonly url: string;
+  /** The last person who signed up or in. */
+  readonly person: PasskeyOf | undefined;
+}
+
 /**
- * A credential of an address, by a code that is sent for it, for a key that is made for it; or the one that was kept.
- * Throws `not_offered` before a code is sent, `cancelled`, and a `TypeError` for arguments of the wrong kind.
+ * A credential of an address for a key that is made for it, by a code that is sent for that or by a passkey; or the one
+ * that was kept. Throws `not_offered` before a code is sent or a passkey asked, `cancelled`, and a `TypeError` for
+ * arguments of the wrong kind.
  */
 export async function credential(
-  call: Call,
-  url: string,
+  { call, info, url, person }: Asking,
   given: CredentialOptions | KeptCredential,
 ): Promise<HeldCredential> {
   if (given && 'credential' in given) return hold(given);
-  const { identifier, channel } = addressOf(given);
-  const { askCode, pass, language, signal } = given;
-  const audience = await issuerOf(call, url, signal);
+  const address = addressOf(given);
+  const { passkey, signal } = given;
+  const issuer = await issuerOf(call, url, signal);
   const key = await newHolderKey();
-  let progress: Progress = { identifier, channel };
+  const by = passkey === true ? person : passkey;
+  const credential = passkey
+    ? await touchedCredential({ call, info, issuer, signal }, key, address, by)
+    : await codeCredential(call, issuer, key, address, given);
+  return hold({ credential, key });
+}
+
+async function codeCredential(
+  call: Call,
+  issuer: string,
+  key: CryptoKeyPair,
+  address: Addressed,
+  { askCode, pass, language, signal }: Proving & { readonly signal?: AbortSignal | undefined },
+): Promise<string> {
+  let progress: Progress = address;
   const run = {
-    ...{ call: callFor(call, (nonce) => keyProof(key, audience, nonce)), pass, language, signal },
+    ...{ call: callFor(call, (nonce) => keyProof(key, { aud: issuer, nonce })), pass, language, signal },
     progress: () => progress,
     keep: (change: Partial<Progress>) => {
       progress = { ...progress, ...change };
@@ -68,7 +96,7 @@ export async function credential(
   const proven = await prove(run, askCode);
   // A vault of an earlier release knows no purpose.
   if (!proven || !('credential' in proven)) throw fault('vault_too_old');
-  return hold({ credential: proven.credential, key });
+  return proven.credential;
 }
 
 /** Calls whose codes are for a credential, and whose checks bring the proof of the key. */
@@ -80,12 +108,16 @@ function callFor(call: Call, proofFor: (nonce: string) => Promise<string>): Call
   };
 }
 
-function addressOf(given: unknown): { readonly identifier: string; readonly channel: 'email' | 'sms' } {
-  const { email, phone, askCode } = (given ?? {}) as Readonly<Record<string, unknown>>;
+function addressOf(given: unknown): Addressed {
+  const { email, phone, askCode, passkey } = (given ?? {}) as Readonly<Record<string, unknown>>;
   if ((email === undefined) === (phone === undefined))
     throw new TypeError('credential: expected one of email and phone, or credential and key');
-  if (typeof askCode !== 'function')
+  if ((askCode === undefined) === (passkey === undefined))
+    throw new TypeError('credential: expected one of askCode and passkey');
+  if (passkey === undefined && typeof askCode !== 'function')
     throw new TypeError(`credential: askCode is ${shown(askCode)}; expected a function`);
+  if (askCode === undefined && passkey !== true && typeof passkey !== 'object')
+    throw new TypeError(`credential: passkey is ${shown(passkey)}; expected true or { credentialId, account }`);
   const text = email ?? phone ?? '';
   if (typeof text !== 'string')
     throw new TypeError(`credential: ${email === undefined ? 'phone' : 'email'} is ${shown(text)}; expected a text`);
@@ -107,9 +139,8 @@ async function issuerOf(call: Call, url: string, signal: AbortSignal | undefined
 /** Reads a credential, and shows it. Throws a `TypeError` for one that cannot be read. */
 function hold({ credential, key }: KeptCredential): HeldCredential {
   const [token = '', ...rest] = String(credential).split('~');
-  const texts = rest.slice(0, -1);
-  const { exp } = (read(token.split('.')[1]) ?? {}) as { readonly exp?: unknown };
-  const names = texts.map((text) => (read(text) as readonly unknown[] | undefined)?.[1]);
+  const { exp } = (readPart(token.split('.')[1]) ?? {}) as { readonly exp?: unknown };
+  const names = rest.slice(0, -1).map(nameIn);
   if (rest.at(-1) !== '' || typeof exp !== 'number' || !names.every((name) => typeof name === 'string'))
     throw new TypeError('credential: credential is no SD-JWT that the vault gave');
   if (key?.privateKey?.algorithm?.name !== 'ECDSA')
@@ -125,19 +156,7 @@ function hold({ credential, key }: KeptCredential): HeldCredential {
       const unknown = disclose.find((name) => !names.includes(name));
       if (unknown !== undefined)
         throw new TypeError(`present: disclose has ${shown(unknown)}; expected some of ${names.join(', ')}`);
-      const open = texts.filter((_, index) => disclose.includes(names[index]));
-      const shownPart = [token, ...open, ''].join('~');
-      const hash = await crypto.subtle.digest('SHA-256', utf8(shownPart));
-      const claims = { aud: audience, nonce, sd_hash: toBase64url(new Uint8Array(hash)) };
-      return shownPart + (await signJwt(key, { typ: 'kb+jwt' }, claims));
+      return showTo(key, credential, disclose, { aud: audience, nonce });
     },
   };
-}
-
-function read(part = ''): unknown {
-  try {
-    return parseJson(new TextDecoder().decode(fromBase64url(part)));
-  } catch {
-    return undefined;
-  }
 }

@@ -100,9 +100,9 @@ export function createClient(options: ClientOptions) {
     /** The person of a passkey. */
     signIn: async (given?: SignInOptions): Promise<SignedIn> =>
       isPayer(await (await loadPart(import('./sign-in.ts'))).signIn(call, info, given)),
-    /** A credential of an address for a new key, by a code; or one that the page has kept. */
+    /** A credential of an address for a new key, by a code or the passkey; or one that the page has kept. */
     credential: async (given: CredentialOptions | KeptCredential): Promise<HeldCredential> =>
-      (await loadPart(import('./credential.ts'))).credential(call, url, given),
+      (await loadPart(import('./credential.ts'))).credential({ call, info, url, person: payer }, given),
     /** Shows an order to the person; call it from a click. */
     pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
     returned,

@@ -27,6 +27,11 @@ export function proofOf({ authenticatorData, clientDataJSON, signature }: Assert
   };
 }
 
+/** An address as passkeys sign it: its channel and its normal form, but for what the vault alone knows of numbers. */
+export function addressLine(channel: 'email' | 'sms', address: string): string {
+  return `${channel}:${channel === 'sms' ? address.replace(/[^+\d]/g, '') : address.toLowerCase()}`;
+}
+
 /** The hash of the attested address in a proof. */
 export function identifierHash(keccak256: Keccak, { signature, channel, identifier }: Attested): Hex {
   return toHex(keccak256(new Uint8Array([...bytesOf(signature), ...utf8(`${channel}:${identifier}`)])));

@@ -179,4 +179,44 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await here.screen('home');
     expect(await here.page.$eval('#state', (one) => (one as HTMLElement).hidden)).toBe(true);
   });
+
+  /** A call of the served client at an open page, for somebody's address. */
+  const credentialAt = ({ page }: Here, script: string, email: string) =>
+    page.evaluate(`import('${script}').then(async ({ createClient }) => {
+      const vault = createClient({ url: '${world.origin}' });
+      const mine = await vault.credential({ email: '${email}', passkey: true });
+      const shown = { audience: 'https://shop.example', nonce: 'n-1', disclose: ['email_domain', 'sub'] };
+      return [mine.key.privateKey.extractable, await mine.present(shown)];
+    }).catch(({ error, hint }) => [error, hint])`) as Promise<[unknown, string]>;
+
+  test('evidence B4 vault.credential by the passkey names the DID, for a key that no script can read', async () => {
+    const here = await holder();
+    await here.page.setRequestInterception(true);
+    here.page.on('request', (request) => {
+      if (!request.url().endsWith('/app')) return void request.continue();
+      void request.respond({ contentType: 'text/html', body: '<!doctype html><title>An app of the operator</title>' });
+    });
+    await here.page.goto(`${world.origin}/app`);
+    const [isExtractable, presented] = await credentialAt(here, '/client.js', ` ${here.email.toUpperCase()} `);
+    expect(isExtractable).toBe(false);
+    const { payload, kb } = await sdJwt(world.origin).verify(presented, options('n-1'));
+    expect(payload).toMatchObject({ iss: world.origin, sub: here.did, email_domain: 'example.com' });
+    expect(payload).not.toHaveProperty('email');
+    expect(kb?.payload).toMatchObject({ aud: 'https://shop.example', nonce: 'n-1' });
+  });
+
+  test('evidence B4 vault.credential by the passkey is not_offered to a page of another origin, and asks nobody', async () => {
+    const here = await holder();
+    const asked: string[] = [];
+    here.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await here.page.goto(world.app.origin);
+    await here.page.evaluate(() => {
+      navigator.credentials.get = () => Promise.reject(new Error('a passkey was asked'));
+    });
+    const [error, hint] = await credentialAt(here, `${world.origin}/client.js`, here.email);
+    expect(error).toBe('not_offered');
+    expect(hint).toContain(world.origin);
+    expect(asked).not.toContain('/authorize/code');
+    expect(asked).not.toContain('/api/credentials');
+  });
 });

@@ -107,13 +107,25 @@ describe('evidence B6: vault.credential', () => {
   });
 });
 
+describe('evidence B4: vault.credential by the passkey', () => {
+  test('is not_offered where the page is not of the vault, and no code is sent', async () => {
+    const { page, line, email } = newPerson(world);
+    const left = page({ url }).credential({ email, passkey: true });
+    expect(await faultOf(left)).toMatchObject({ error: 'not_offered', hint: expect.stringContaining(url) });
+    expect(line.asked).toEqual(['GET /.well-known/jwt-vc-issuer']);
+  });
+});
+
 describe('evidence B6: mistakes of a page are a TypeError, before anything is asked', () => {
   const askCode = notAsked;
   test.each([
     [undefined, /^credential: expected one of/],
     [{ askCode }, /^credential: expected one of/],
     [{ email: 'a@example.com', phone: '+14155550100', askCode }, /^credential: expected one of/],
-    [{ email: 'a@example.com' }, 'credential: askCode is undefined; expected a function'],
+    [{ email: 'a@example.com' }, 'credential: expected one of askCode and passkey'],
+    [{ email: 'a@example.com', askCode, passkey: true }, 'credential: expected one of askCode and passkey'],
+    [{ email: 'a@example.com', askCode: 'yes' }, 'credential: askCode is "yes"; expected a function'],
+    [{ email: 'a@example.com', passkey: false }, /^credential: passkey is .*false.*; expected true or/],
     [{ email: 7, askCode }, 'credential: email is the number 7; expected a text'],
     [{ credential: 'x' }, /^credential: credential is no SD-JWT/],
   ])('%p', async (given, message) => {
