@@ -55,12 +55,14 @@ export const smsHook = {
   remedy: 'start the server of SMS_HOOK_URL, and allow connections to it',
   create(outside: HookContext<SmsHookSettings>): OwnSms {
     const hook = smsHookOf(outside.config);
-    const { host } = new URL(outside.config.baseUrl);
+    const { baseUrl, credentialTtlSeconds: credentialSeconds } = outside.config;
+    const { host } = new URL(baseUrl);
     const send = async (message: CodeMail) => {
       const { app, language } = message;
       const text = smsText(message, {
         brand: outside.brandOf(app),
         host,
+        credentialSeconds,
         language,
         ...(await outside.wordsOf(language)),
       });

@@ -18,6 +18,7 @@ export const MACHINE_HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Res
 export interface MailSettings {
   readonly emailFrom?: string | undefined;
   readonly baseUrl: string;
+  readonly credentialTtlSeconds: number;
 }
 
 /** The parts that mails are made of: settings, brands and words. */
@@ -41,12 +42,13 @@ export function mailOf(provider: string, stationery: Stationery): (message: Code
 
 /** Returns the function that writes the content of mails, by brand and language. */
 export function createContents({ config, brandOf, wordsOf }: Stationery): (message: CodeMail) => Promise<CodeMessage> {
-  const { host } = new URL(config.baseUrl);
+  const constant = { host: new URL(config.baseUrl).host, credentialSeconds: config.credentialTtlSeconds };
   const composers = new Map<MailBrand, Map<string, ReturnType<typeof createComposer>>>();
   const composerOf = async (brand: MailBrand, language: string) => {
     const known = composers.get(brand) ?? new Map<string, ReturnType<typeof createComposer>>();
     composers.set(brand, known);
-    const compose = known.get(language) ?? createComposer({ brand, host, language, ...(await wordsOf(language)) });
+    const compose =
+      known.get(language) ?? createComposer({ ...constant, brand, language, ...(await wordsOf(language)) });
     known.set(language, compose);
     return compose;
   };

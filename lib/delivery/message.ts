@@ -32,7 +32,7 @@ export interface CodeNotice {
   readonly lifetimeSeconds: number;
 }
 
-/** Sender and reader: the brand, the words of the person's language, and the host of `BASE_URL`. */
+/** Sender and reader: the brand, the words of the person's language, and the settings that texts name. */
 export interface Letterhead {
   readonly brand: MailBrand;
   readonly words: Catalogue;
@@ -41,6 +41,8 @@ export interface Letterhead {
   readonly english: readonly string[];
   readonly direction: 'ltr' | 'rtl';
   readonly host: string;
+  /** `CREDENTIAL_TTL_SECONDS`: how long others believe what a code for a credential gives. */
+  readonly credentialSeconds: number;
 }
 
 /** The pages' own accent (`assets/design/tokens.css`). */
@@ -79,7 +81,7 @@ export function smsText(notice: CodeNotice, head: Letterhead): string {
 /** Subjects stay plain: programs that show them would show marks of direction, too. */
 function sayingOf(
   { lifetimeSeconds }: CodeNotice,
-  { brand, host, words, language, english }: Letterhead,
+  { brand, host, words, language, english, credentialSeconds }: Letterhead,
   isIsolated = false,
 ): Say {
   const { name, site = host } = brand;
@@ -87,7 +89,11 @@ function sayingOf(
   return (id, values) => {
     const isEnglish = english.includes(id);
     const spoken = isEnglish ? 'en' : language;
-    const always = { brand: name, place, lifetime: lifetimeText(lifetimeSeconds, spoken) };
+    const [lifetime, credential_lifetime] = [
+      lifetimeText(lifetimeSeconds, spoken),
+      lifetimeText(credentialSeconds, spoken),
+    ];
+    const always = { brand: name, place, lifetime, credential_lifetime };
     const isMarked = isIsolated && !id.endsWith('subject');
     const text = fillMessage(words[id] ?? id, { ...always, ...values }, spoken, isMarked ? ISOLATES : undefined);
     return isMarked && isEnglish ? ENGLISH[0] + text + ENGLISH[1] : text;
@@ -167,10 +173,17 @@ function fill(parts: readonly string[], code: string, pass: string): string {
   return whole;
 }
 
-/** A lifetime in words: "90 seconds", "1 minute", "10 minutes". */
+const UNITS = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const;
+
+/** A lifetime in words, exactly: "90 seconds", "10 minutes", "1 day". */
 function lifetimeText(seconds: number, language: string): string {
-  const [count, unit] = seconds % 60 === 0 ? [seconds / 60, 'minute'] : [seconds, 'second'];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+  const [size, unit] = UNITS.find(([one]) => seconds >= one && seconds % one === 0) ?? ([1, 'second'] as const);
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
 
 /**

@@ -29,7 +29,9 @@ export const messageRoutes = [
         const { message = 'code.registration', app = DEFAULT_APP } = input;
         const language = words.choose('mail', input.lang, null);
         const brand = ctx.brandOf(app);
-        const head = { brand, host: new URL(config.baseUrl).host, language, ...(await ctx.wordsOf(language)) };
+        const { host } = new URL(config.baseUrl);
+        const constant = { brand, host, language, credentialSeconds: config.credentialTtlSeconds };
+        const head = { ...constant, ...(await ctx.wordsOf(language)) };
         const shown = brand.isOwn ? { app } : {};
         const { mail, sms } = previewMessage(message, head, {
           links: {

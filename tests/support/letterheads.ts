@@ -6,7 +6,7 @@ import { BRAND, wordsOf } from './brand.ts';
 /** The letterhead of a vault at vault.example.com. */
 export async function letterheadOf(language = 'en', brand: Partial<Letterhead['brand']> = {}): Promise<Letterhead> {
   const host = 'vault.example.com';
-  return { brand: { ...BRAND, ...brand }, host, language, ...(await wordsOf(language)) };
+  return { brand: { ...BRAND, ...brand }, host, credentialSeconds: 86_400, language, ...(await wordsOf(language)) };
 }
 
 /** The letterheads of every language. */

@@ -73,6 +73,7 @@ function senderTo(url: string, brandOf: (app: string) => MailBrand = () => BRAND
       resendApiKey: undefined,
       resendApiUrl: '',
       baseUrl: 'https://vault.example.com',
+      credentialTtlSeconds: 86_400,
     },
     mail: open(url),
     fetch,

@@ -40,6 +40,7 @@ function open(
       resendApiKey: RESEND_API_KEY,
       resendApiUrl: resend.url,
       baseUrl: 'https://vault.example.com',
+      credentialTtlSeconds: 86_400,
       ...config,
     },
     mail,

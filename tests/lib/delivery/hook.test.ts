@@ -34,6 +34,7 @@ function open(more: { emailFrom?: string; url?: string; support?: string; secret
   const outside = {
     config: {
       ...{ emailProvider: 'hook', smsProvider: 'hook', baseUrl: 'https://vault.example.com', emailFrom, ...hooks },
+      credentialTtlSeconds: 86_400,
       ...{ resendApiUrl: '', twilioApiUrl: '' },
     },
     mail: undefined,

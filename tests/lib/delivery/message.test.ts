@@ -72,7 +72,7 @@ describe('the mail', () => {
       ],
       [
         'Show your address elsewhere: your code of Tea House, valid 90 seconds',
-        'This code is to show this address elsewhere, for a day: whoever enters it at Tea House (tea.example) can do that.',
+        'This code is to show this address elsewhere, for 1 day: whoever enters it at Tea House (tea.example) can do that.',
       ],
     ]);
     const own = { ...head, brand: { ...head.brand, name: 'Tea House' } };
@@ -86,6 +86,19 @@ describe('the mail', () => {
     ['es', 'Su código para Tea House: válido durante 90 segundos'],
   ])('in %s has the subject %p', async (language, subject) => {
     expect(codeMessage(notice, await letterheadOf(language, { name: 'Tea House' })).subject).toBe(subject);
+  });
+
+  test.each([
+    ['en', 43_200, 'elsewhere, for 12 hours: whoever'],
+    ['de', 43_200, 'diese Adresse 12 Stunden lang anderswo'],
+    ['fr', 604_800, 'ailleurs, pendant 7\u00a0jours\u00a0: la'],
+    ['es', 5_400, 'en otro sitio, durante 90 minutos: quien'],
+  ])('in %s says how long others believe it: %i seconds', async (language, credentialSeconds, words) => {
+    const own = { ...(await letterheadOf(language, { name: 'Tea House' })), credentialSeconds };
+    const asked = { ...notice, purpose: 'credential' } as const;
+    expect(codeMessage(asked, own).text).toContain(words);
+    const [, time = ''] = /(\d+.[a-zA-Z]+)/.exec(words) ?? [];
+    expect(smsText(asked, own)).toContain(time.replaceAll('\u00a0', ' '));
   });
 
   test.each([

@@ -19,7 +19,8 @@ function open(config: Partial<typeof account> & { smsProvider: 'log' | 'none' | 
   const metrics = createMetrics();
   const log = (entry: LogEntry) => void entries.push(entry);
   const unset = { twilioAccountSid: undefined, twilioAuthToken: undefined, twilioVerifyServiceSid: undefined };
-  const settings = { ...unset, twilioApiUrl: account.twilioApiUrl, baseUrl: 'https://vault.example.com', ...config };
+  const own = { baseUrl: 'https://vault.example.com', credentialTtlSeconds: 86_400 };
+  const settings = { ...unset, twilioApiUrl: account.twilioApiUrl, ...own, ...config };
   return {
     entries,
     metrics,
