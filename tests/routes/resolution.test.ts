@@ -192,4 +192,14 @@ describe('evidence A12: caches and the metric', () => {
     expect(text).toContain('vault_did_resolutions_total{method="web",outcome="feature_not_supported"} 1');
     expect(text).toContain('vault_did_resolutions_total{method="other",outcome="invalid_did"} 1');
   });
+
+  test('nobody learns who asked about whom: no event, no row, and no DID in the metric or the log', async () => {
+    const log = () => JSON.stringify(t.entries.map(({ path: _, ...entry }) => entry));
+    await resolve(t, did);
+    await resolve(t, did, { accept: RESULT });
+    await t.work();
+    expect(await t.rows('SELECT type FROM events')).toEqual([]);
+    const { text } = await t.call('GET /metrics');
+    for (const said of [text, log()]) expect(said.toLowerCase()).not.toContain(ada.address.toLowerCase());
+  });
 });
