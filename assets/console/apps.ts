@@ -2,10 +2,10 @@ import type { ConsoleApps } from '../../client/vault/wire.ts';
 import type { Api } from './api.ts';
 import { type Child, make } from './dom.ts';
 import { formatCount, nounOf } from './format.ts';
-import { shortened } from './lists/copy.ts';
 import { moment } from './lists/moment.ts';
 import { readInto, readTable } from './read-table.ts';
 import type { View } from './shell.ts';
+import { keyTable } from './signing-keys.ts';
 
 type App = ConsoleApps['apps'][number];
 type Refusals = ConsoleApps['others']['refusals'];
@@ -28,7 +28,7 @@ export function createApps(api: Api): Pick<View, 'open' | 'refresh'> {
         make('h2', {}, 'Keys of ID tokens'),
         signing_keys.length === 0
           ? make('p', { class: 'empty' }, 'None yet: the first sign-in makes one.')
-          : readTable('Keys of ID tokens', ['key', 'state', 'signs from', 'published until'], keyRows(signing_keys)),
+          : keyTable('Keys of ID tokens', signing_keys),
       ),
     };
   });
@@ -77,22 +77,6 @@ function kindOf({ kind, secrets, pkce, sector, client_id }: App): string {
 
 function listOf(texts: readonly string[]): HTMLElement {
   return make('ul', { class: 'plain-list' }, ...texts.map((text) => make('li', {}, text)));
-}
-
-const STATES = {
-  signing: 'signs',
-  next: 'next: published, does not sign yet',
-  former: 'former: published until its last token has ended',
-  sealed: 'cannot be opened: made under another VAULT_SECRET',
-} as const;
-
-function keyRows(keys: ConsoleApps['signing_keys']): readonly (readonly Child[])[] {
-  return keys.map(({ kid, state, signs_from, ends_at }) => [
-    shortened(kid),
-    STATES[state],
-    moment(signs_from),
-    ends_at === null ? 'the next one' : moment(ends_at),
-  ]);
 }
 
 function numberOf(count: number, one: string): string {

@@ -8,6 +8,7 @@ import { moment } from './lists/moment.ts';
 import { createTable } from './lists/table.ts';
 import { mayAct } from './role.ts';
 import type { View } from './shell.ts';
+import { keyTable } from './signing-keys.ts';
 
 type StreamToken = ConsoleKeys['stream_tokens'][number];
 
@@ -36,7 +37,7 @@ export function createTokens(
       // A person on one of the rows keeps it under the finger.
       if (text === shown || list.contains(document.activeElement)) return;
       shown = text;
-      facts.replaceChildren(factsOf(keys));
+      facts.replaceChildren(factsOf(keys), heading('Keys of credentials'), credentialKeysOf(keys));
       const table = tableOf(({ cid }) => mayAct() && void answerInto(byId('revoke-answer'), () => revoke(cid)));
       table.show(keys.stream_tokens);
       const nothing = make('p', { class: 'empty' }, 'No token has opened a stream.');
@@ -76,6 +77,12 @@ function factsOf({ registrar_did, operator_did, attestation_keys, registrar, gua
     ['registrar', registrar === null ? 'none: nothing is relayed' : copyable(registrar, 'address of the registrar')],
     ['guardian', guardian === null ? 'none: no account is recovered' : copyable(guardian, 'address of the guardian')],
   ]);
+}
+
+function credentialKeysOf({ credential_keys: keys }: ConsoleKeys): Node {
+  return keys.length === 0
+    ? make('p', { class: 'empty' }, 'None: the first credential makes one, where CREDENTIAL_TTL_SECONDS is not 0.')
+    : keyTable('Keys of credentials', keys);
 }
 
 function tableOf(revoke: (one: StreamToken) => void) {

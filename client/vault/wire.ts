@@ -250,12 +250,15 @@ export type ConsoleApps = {
       readonly count: Count;
     }[];
   };
-  readonly signing_keys: readonly {
-    readonly kid: string;
-    readonly state: 'signing' | 'next' | 'former' | 'sealed';
-    readonly signs_from: Time;
-    readonly ends_at: Time | null;
-  }[];
+  readonly signing_keys: readonly SigningKey[];
+};
+
+/** A key that signs for others. */
+export type SigningKey = {
+  readonly kid: string;
+  readonly state: 'signing' | 'next' | 'former' | 'sealed';
+  readonly signs_from: Time;
+  readonly ends_at: Time | null;
 };
 
 /** The activity of all processes in the last hour or day. */
@@ -282,6 +285,7 @@ export type ConsoleKeys = {
   readonly attestation_keys: number;
   readonly registrar: string | null;
   readonly guardian: string | null;
+  readonly credential_keys: readonly SigningKey[];
   readonly stream_tokens: readonly { readonly cid: string; readonly expires_at: Time }[];
 };
 

@@ -1,13 +1,10 @@
-import { callUpstream } from '../base/http-client.ts';
-import { isObject, parseJson } from '../base/json.ts';
 import type { Client, Clients } from '../clients/client.ts';
 import { readClients } from '../clients/clients-file.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url-parsers.ts';
-import { MESSAGE_ANSWER_BYTES_MAX, UPSTREAM_TIMEOUT_MS } from '../constants.ts';
 import { type DoctorCheck, type Finding, ok, warn } from './finding.ts';
 import type { Examined } from './host.ts';
-import type { StoredSigningKey } from './stored.ts';
+import { countKeys, differenceOf, type KeyDifference, keysIn, readAnswer } from './published-keys.ts';
 import { troubleOf } from './trouble.ts';
 
 /** Checks of the apps of `CLIENTS`: the issuer as they find it, and how they are set up. */
@@ -72,22 +69,19 @@ function checkAgents({ clientMetadataHosts: hosts }: Pick<Config, 'clientMetadat
 async function checkIssuer({ config: { baseUrl }, stored, ...outside }: Examined): Promise<readonly Finding[]> {
   const remedy =
     'lead /.well-known/openid-configuration, /jwks, /token and /userinfo to the vault; see docs/proxies.md';
-  const limits = { timeoutMs: UPSTREAM_TIMEOUT_MS, maxBytes: MESSAGE_ANSWER_BYTES_MAX };
-  const read = async (path: string) => {
-    const { status, text } = await callUpstream(outside, { url: `${baseUrl}${path}`, method: 'GET' }, limits);
-    const body = parseJson(text);
-    return status === 200 && isObject<Record<string, unknown>>(body) ? body : undefined;
-  };
   try {
-    const [document, jwks] = await Promise.all([read('/.well-known/openid-configuration'), read('/jwks')]);
+    const [document, jwks] = await Promise.all([
+      readAnswer(outside, `${baseUrl}/.well-known/openid-configuration`),
+      readAnswer(outside, `${baseUrl}/jwks`),
+    ]);
     if (document?.['issuer'] !== baseUrl)
       return [warn('apps', `apps that read ${baseUrl} find no OpenID Provider, or another issuer`, remedy)];
-    const keys: readonly unknown[] = Array.isArray(jwks?.['keys']) ? jwks['keys'] : [];
+    const keys = keysIn(jwks);
     if (keys.length === 0) return [warn('apps', `apps find no key at ${baseUrl}/jwks`, remedy)];
     const { signingKeys = [] } = (await stored?.().catch(() => undefined)) ?? {};
-    const difference = compareKeys(keys, signingKeys, outside.clock.now());
-    if (difference !== undefined) return [warn('apps', `${baseUrl}/jwks ${difference}`, OTHER_KEYS)];
-    return [ok('apps', `apps find the issuer ${baseUrl} and ${keys.length === 1 ? 'its key' : `${keys.length} keys`}`)];
+    const difference = differenceOf(keys, signingKeys, outside.clock.now());
+    if (difference !== undefined) return [warn('apps', `${baseUrl}/jwks ${DIFFERENCES[difference]}`, OTHER_KEYS)];
+    return [ok('apps', `apps find the issuer ${baseUrl} and ${countKeys(keys)}`)];
   } catch (error) {
     const trouble = troubleOf(error, remedy);
     return [warn('apps', `apps cannot read the issuer ${baseUrl}: ${trouble.text}`, trouble.remedy)];
@@ -97,16 +91,8 @@ async function checkIssuer({ config: { baseUrl }, stored, ...outside }: Examined
 const OTHER_KEYS =
   'have no proxy or CDN keep /jwks for longer than its Cache-Control says, and lead it to a vault on this database; see docs/proxies.md';
 
-/** How the keys that apps read differ from those of the database; undefined where they do not, or it has none yet. */
-function compareKeys(served: readonly unknown[], stored: readonly StoredSigningKey[], now: number): string | undefined {
-  if (stored.length === 0) return undefined;
-  const idOf = ({ kid, n }: { readonly kid?: unknown; readonly n?: unknown }) => `${kid} ${n}`;
-  const [found, known] = [served, stored].map((keys) => new Set(keys.filter(isObject).map(idOf)));
-  const missing = stored.filter((key) => !found?.has(idOf(key)));
-  const current = stored.filter(({ signsFrom }) => signsFrom <= now).toSorted((a, b) => b.signsFrom - a.signsFrom)[0];
-  if (current && missing.includes(current)) return 'lacks the key that signs: apps refuse each sign-in';
-  if (missing.length > 0) return 'lacks a key of ID tokens: apps will refuse what it signs, or has signed';
-  if ([...(found ?? [])].some((id) => !known?.has(id)))
-    return 'has a key that the database does not have: apps still take what it signs, as after a theft';
-  return undefined;
-}
+const DIFFERENCES: Readonly<Record<KeyDifference, string>> = {
+  current: 'lacks the key that signs: apps refuse each sign-in',
+  missing: 'lacks a key of ID tokens: apps will refuse what it signs, or has signed',
+  foreign: 'has a key that the database does not have: apps still take what it signs, as after a theft',
+};

@@ -2,6 +2,7 @@ import { isoTime } from '../base/clock.ts';
 import { appChecks } from './apps.ts';
 import { backupChecks } from './backup.ts';
 import { chainChecks } from './chain.ts';
+import { credentialChecks } from './credentials.ts';
 import { deliveryChecks } from './delivery.ts';
 import { byArea, type DoctorCheck, type DoctorReport, runChecks } from './finding.ts';
 import type { DoctorHost, Examined } from './host.ts';
@@ -28,6 +29,7 @@ export async function examine(
     mailDnsChecks,
     peopleChecks,
     appChecks,
+    credentialChecks,
     networkChecks,
   ].flatMap((list) => list(examined));
   const found = await runChecks(clock, [...more, ...checks], timeoutMs);

@@ -22,7 +22,7 @@ const AREAS = {
     'indexer',
   ],
   delivery: ['mail', 'spf', 'dkim', 'dmarc', 'sms'],
-  people: ['brand', 'words', 'sign-up', 'apps'],
+  people: ['brand', 'words', 'sign-up', 'apps', 'credentials'],
   network: ['clock', 'origin', 'proxies', 'webhooks'],
 } as const;
 

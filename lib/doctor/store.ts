@@ -28,10 +28,10 @@ export function selectDueLooks(now: number): Statement {
   };
 }
 
-/** The public halves of the keys of ID tokens that are published. */
+/** The public halves of the keys that are published, of ID tokens and of credentials. */
 export function selectSigningKeys(now: number): Statement {
   return {
-    sql: `SELECT public, signs_from FROM signing_keys WHERE alg = 'RS256' AND (ends_at IS NULL OR ends_at > :now)`,
+    sql: `SELECT alg, public, signs_from FROM signing_keys WHERE ends_at IS NULL OR ends_at > :now`,
     args: { now },
   };
 }

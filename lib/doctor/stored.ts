@@ -25,13 +25,17 @@ export interface StoredFacts {
   readonly looks?: { readonly changed: number; readonly routine: number } | undefined;
   /** The keys of ID tokens that `/jwks` has to have; absent if unknown. */
   readonly signingKeys?: readonly StoredSigningKey[] | undefined;
+  /** The keys of credentials that `/.well-known/jwt-vc-issuer` has to have; absent if unknown. */
+  readonly credentialKeys?: readonly StoredSigningKey[] | undefined;
 }
 
-/** The public half of a key of ID tokens. */
+/** The public half of a key that signs for others. */
 export interface StoredSigningKey {
   readonly kid: string;
-  /** The modulus, base64url. */
-  readonly n: string;
+  /** The modulus of an RSA key, base64url. */
+  readonly n?: string | undefined;
+  /** A coordinate of any other. */
+  readonly x?: string | undefined;
   /** Milliseconds. */
   readonly signsFrom: number;
 }
@@ -60,11 +64,16 @@ export async function readStoredFacts({ db, clock }: Pick<Platform, 'db' | 'cloc
     secretMark: secret && String(secret['mark']),
     backup,
     looks: looks && { changed: Number(looks['changed']), routine: Number(looks['routine']) },
-    signingKeys: signingKeys?.map(toSigningKey),
+    signingKeys: signingKeys && keysOf(signingKeys, 'RS256'),
+    credentialKeys: signingKeys && keysOf(signingKeys, 'ES256'),
   };
 }
 
-function toSigningKey(row: Row): StoredSigningKey {
-  const { kid, n } = parseJson(textOf(row, 'public') ?? '') as { readonly kid: string; readonly n: string };
-  return { kid, n, signsFrom: Number(row['signs_from']) };
+function keysOf(rows: readonly Row[], alg: 'RS256' | 'ES256'): readonly StoredSigningKey[] {
+  return rows
+    .filter((row) => row['alg'] === alg)
+    .map((row) => {
+      const { kid, n, x } = parseJson(textOf(row, 'public') ?? '') as Omit<StoredSigningKey, 'signsFrom'>;
+      return { kid, n, x, signsFrom: Number(row['signs_from']) };
+    });
 }

@@ -29,14 +29,15 @@ const App = v.object({
   ...activity,
 });
 
-const SigningKey = v.object({
+/** A key that signs for others. */
+export const SigningKey = v.object({
   kid: v.string(),
   state: about(
     v.picklist(['signing', 'next', 'former', 'sealed']),
     '`sealed`: this vault cannot open its private half, as after another VAULT_SECRET',
   ),
   signs_from: Time,
-  ends_at: about(v.nullable(Time), 'When it leaves `/jwks`; null while no other one has followed it'),
+  ends_at: about(v.nullable(Time), 'When it is published no more; null while no other one has followed it'),
 });
 
 /** The apps that people sign in to. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { about, Count, ReadBlock, Time, Whole, words } from './common.ts';
+import { SigningKey } from './console-apps.ts';
 
 /** A token of the event stream. */
 export const StreamToken = v.object({ token: v.string(), expires_at: Time, cid: v.string() });
@@ -20,6 +21,7 @@ export const ConsoleKeys = v.object({
   attestation_keys: about(Count, 'Keys that attestations are accepted by; the first of them signs'),
   registrar: signer,
   guardian: signer,
+  credential_keys: about(v.array(SigningKey), 'Of credentials, the newest first; none before one was asked for'),
   stream_tokens: about(
     v.array(v.object({ cid: v.string(), expires_at: Time })),
     'Tokens that have opened a stream and are good, the newest first, at most 100',

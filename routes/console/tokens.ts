@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { offersCredentials } from '../../lib/config/credential-settings.ts';
 import { EVENT_CHANNELS } from '../../lib/events/catalogue.ts';
+import { describeKeys } from '../../lib/signing/signing-keys.ts';
 import { readLiveTokens } from '../../lib/streams/live-tokens.ts';
 import { issueToken, revokeToken } from '../../lib/tokens/tokens.ts';
 import { ConsoleKeys, StreamToken, TokenRevoked } from '../answers/console.ts';
@@ -39,6 +41,7 @@ export const tokenRoutes = [
           attestation_keys: ctx.keys.attestation.length,
           registrar: (await ctx.relay?.address()) ?? null,
           guardian: (await ctx.guardian?.relay.address()) ?? null,
+          credential_keys: offersCredentials(ctx.config) ? await describeKeys(ctx, 'ES256') : [],
           stream_tokens: await readLiveTokens(ctx),
         });
       },

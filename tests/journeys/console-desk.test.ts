@@ -184,6 +184,11 @@ describe.skipIf(!chromium)('what an operator does at the console in Chromium', (
   test('keys and the tokens that opened a stream stand in one view, each token with Revoke', async () => {
     await c.view('tokens');
     await c.says('#keys-facts', /attestation keys1/);
+    await c.says('#keys-facts', /Keys of credentialsNone: the first credential makes one/);
+    await t.call('GET /.well-known/jwt-vc-issuer');
+    await c.view('apps');
+    await c.view('tokens');
+    await c.says('#keys-facts', /Keys of credentials.*signs.*the next one/);
     await c.says('#tokens-list', /Revoke zdpu/);
     await c.page.click('#tokens-list [data-part="open"]');
     await c.says('#confirm-text', /opens no stream any more/);

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import * as Base58 from 'ox/Base58';
 import { DAY_MS } from '../../lib/base/clock.ts';
+import { askByCode, createHolder, partsOfCredential } from '../support/credentials.ts';
+import { OPERATOR } from '../support/events.ts';
 import { startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
 let t: TestVault;
@@ -57,11 +59,46 @@ describe('evidence B7', () => {
     ]);
     const rotated = await t.rows("SELECT data FROM events WHERE type = 'key.rotated'");
     expect(rotated).toEqual([{ data: '{"key":"credentials"}' }]);
+    // Then it leaves.
+    await t.clock.advance(9 * DAY_MS - 2_000);
+    expect(await keysOf(t)).toHaveLength(2);
+    await t.clock.advance(2_000);
+    const left = await keysOf(t);
+    expect([left.length, left.some(({ kid }) => kid === first?.kid)]).toEqual([1, false]);
   });
 
-  test('none is made before one is asked for', async () => {
+  test('none is made before one is asked for, also by the operator who looks', async () => {
     await t.work();
+    expect((await t.call('GET /v1/console/keys', {}, OPERATOR)).body.credential_keys).toEqual([]);
     expect(await t.rows('SELECT 1 FROM signing_keys')).toEqual([]);
+  });
+
+  test('the operator sees the one that signs, the next, the former, and one that this vault cannot open', async () => {
+    const states = async (vault = t) => {
+      const { body } = await vault.call('GET /v1/console/keys', {}, OPERATOR);
+      return (body.credential_keys as { state: string; kid?: string }[]).map(({ kid, state }) => [kid, state]);
+    };
+    const [first] = await keysOf(t);
+    expect(await states()).toEqual([[first?.kid, 'signing']]);
+    await t.clock.advance(90 * DAY_MS);
+    await t.work();
+    await t.clock.advance(1_000);
+    const [next] = (await keysOf(t)).filter(({ kid }) => kid !== first?.kid);
+    expect(await states()).toEqual([
+      [next?.kid, 'next'],
+      [first?.kid, 'signing'],
+    ]);
+    await t.clock.advance(DAY_MS);
+    expect(await states()).toEqual([
+      [next?.kid, 'signing'],
+      [first?.kid, 'former'],
+    ]);
+    const stranger = await beside({ VAULT_SECRET: VAULT_SECRET.replace('01', '10') });
+    expect((await states(stranger)).map(([, state]) => state)).toEqual(['sealed', 'sealed']);
+    await stranger.stop();
+    const none = await beside({ CREDENTIAL_TTL_SECONDS: '0' });
+    expect(await states(none)).toEqual([]);
+    await none.stop();
   });
 
   test('two vaults on one database have one key; one with another VAULT_SECRET makes one of its own', async () => {
@@ -88,6 +125,16 @@ describe('evidence B7', () => {
       expect(claims.filter(({ sd }) => sd === 'always').flatMap(({ path }) => path)).toEqual([...hidden]);
     }
   });
+});
+
+test('evidence B: a credential ends after CREDENTIAL_TTL_SECONDS, which is a week at most', async () => {
+  const hour = await startVault({ CREDENTIAL_TTL_SECONDS: '3600' });
+  const { body } = await askByCode(hour, await createHolder());
+  const { claims } = partsOfCredential(body.credential);
+  expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3_600);
+  expect(Date.parse(body.expires_at)).toBe(Number(claims['exp']) * 1_000);
+  await hour.stop();
+  await expect(startVault({ CREDENTIAL_TTL_SECONDS: '604801' })).rejects.toThrow('CREDENTIAL_TTL_SECONDS');
 });
 
 test('evidence B: with CREDENTIAL_TTL_SECONDS=0 the routes are 404', async () => {

@@ -32,7 +32,7 @@ test('what the database knows: registrations of a week, their gas, the clock and
     ('0x2', 0, NULL, ${now}), ('0x3', 0, NULL, 1), ('0x4', 0, ${now + 1}, 1), ('0x5', 0, NULL, ${now + 1})`);
   await t.rows(`INSERT INTO signing_keys (kid, alg, public, sealed, made_at, signs_from, ends_at) VALUES
     ('one', 'RS256', '{"kid":"one","n":"AQAB"}', '', 1, 1, NULL), ('over', 'RS256', '{"kid":"over","n":"AQAB"}', '', 0, 0, ${now}),
-    ('other', 'ES256', '{"kid":"other","x":"","y":""}', '', 1, 1, NULL)`);
+    ('other', 'ES256', '{"kid":"other","x":"AQ","y":"Ag"}', '', 1, 1, NULL)`);
   const db = createStore({
     database: timedBy(t.clock, t.database),
     clock: t.clock,
@@ -49,6 +49,7 @@ test('what the database knows: registrations of a week, their gas, the clock and
     backup: { last: null, isDue: false },
     looks: { changed: 1, routine: 2 },
     signingKeys: [{ kid: 'one', n: 'AQAB', signsFrom: 1 }],
+    credentialKeys: [{ kid: 'other', x: 'AQ', signsFrom: 1 }],
   });
   await db.idle();
   await t.stop();
