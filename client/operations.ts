@@ -26,6 +26,8 @@ export const USER_OPERATION_EVENT = '0x49628fd1471006c1482da88028e9ce4dbb080b815
 export const BEFORE_EXECUTION = '0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf2bfc5af2ff5878f972';
 /** The first topic of ERC-20's `Transfer`. */
 export const TRANSFER_EVENT = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** The first topic of EIP-3009's `AuthorizationUsed`, which stands directly before the `Transfer`. */
+export const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 
 /**
  * The operations in all logs of one transaction, in their order. Name every EntryPoint that you trust: an operation may
@@ -67,16 +69,30 @@ export interface TokenTransfer {
   readonly amount: bigint;
 }
 
-/** Whether the logs hold exactly this `Transfer`, by that token. */
+/**
+ * Whether the logs hold exactly this `Transfer`, by that token. One directly behind an `AuthorizationUsed` pays the
+ * order of that authorization, and no other.
+ */
 export function hasTransfer(logs: readonly ReceiptLog[], { token, from, to, amount }: TokenTransfer): boolean {
-  return logs.some(({ address, topics, data }) => {
-    const [topic, sender, payee, ...more] = topics.map((one) => one.toLowerCase());
-    if (address.toLowerCase() !== token.toLowerCase() || topic !== TRANSFER_EVENT) return false;
+  return logs.some((log, at) => {
+    const [topic, sender, payee, ...more] = topicsOf(log);
+    if (!isOf(log, token) || topic !== TRANSFER_EVENT) return false;
+    const before = logs[at - 1];
+    if (before && isOf(before, token) && topicsOf(before)[0] === AUTHORIZATION_USED) return false;
+    const { data } = log;
     // A fourth topic is ERC-721's: a thing, not an amount.
     return (
       more.length === 0 && isWord(data) && sender === wordOf(from) && payee === wordOf(to) && BigInt(data) === amount
     );
   });
+}
+
+function isOf({ address }: ReceiptLog, contract: string): boolean {
+  return address.toLowerCase() === contract.toLowerCase();
+}
+
+function topicsOf({ topics }: ReceiptLog): string[] {
+  return topics.map((topic) => topic.toLowerCase());
 }
 
 /** An event with the first and one past the last of its operation's logs. */
@@ -118,6 +134,7 @@ function isWord(hex: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(hex);
 }
 
-function wordOf(address: string): string {
+/** An address as it stands in a topic; in lower case. */
+export function wordOf(address: string): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 }

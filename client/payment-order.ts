@@ -1,6 +1,6 @@
 import { demandMembers, isAddress, type Member, shown, TERMS } from './order-members.ts';
 import { isHash } from './payment-node.ts';
-import { isOrigin, type OrderName, paymentNonce } from './payment-nonce.ts';
+import { isOrigin, type OrderName } from './payment-nonce.ts';
 
 /** An order, as the shop made it. */
 export interface PaymentOrder extends OrderName {
@@ -15,6 +15,7 @@ export interface PaymentOrder extends OrderName {
 
 /** The receipt that the customer's browser hands in. It holds hints only: nothing in it is believed. */
 export interface PaymentReceipt {
+  readonly by?: undefined;
   readonly userOpHash: string;
   /** Absent of a payment that was `pending` when the page was closed: then the newest blocks are searched. */
   readonly txHash?: string | undefined;
@@ -23,12 +24,21 @@ export interface PaymentReceipt {
   readonly token?: string | undefined;
 }
 
-/** An order to compare with: hex in lower case, the nonce that names it. */
+/** The hints to a transfer by authorization (EIP-3009) of the order's token, whoever sent it to the chain. */
+export interface AuthorizationReceipt {
+  readonly by: 'authorization';
+  /** The account whose authorization it is. */
+  readonly account: string;
+  /** If absent, the newest blocks are searched. */
+  readonly txHash?: string | undefined;
+  readonly chainId?: number | undefined;
+}
+
+/** An order to compare with; hex in lower case. */
 export interface Order {
   readonly to: string;
   readonly token: string;
   readonly amount: bigint;
-  readonly nonce: bigint;
 }
 
 const MEMBERS = {
@@ -39,11 +49,10 @@ const MEMBERS = {
 } as const satisfies Record<keyof PaymentOrder, Member>;
 
 /** Throws a `TypeError` that names the first member that is missing or wrong. */
-export async function readOrder(order: PaymentOrder): Promise<Order> {
+export function readOrder(order: PaymentOrder): Order {
   demandMembers(order, MEMBERS);
   const { to, token, amount } = order;
-  const nonce = BigInt(await paymentNonce(order));
-  return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount), nonce };
+  return { to: to.toLowerCase(), token: token.toLowerCase(), amount: BigInt(amount) };
 }
 
 /** Throws a `TypeError` for anything but a time in seconds: milliseconds, or the number of a block. */
@@ -53,19 +62,27 @@ export function demandSince(since: unknown): void {
     throw new TypeError(`since is ${shown(since)}; expected when the order was made, in seconds since 1970`);
 }
 
-/** The claims of a receipt, to be verified. */
-export interface Claim {
+/** The claims of a receipt, to be verified; hex in lower case. */
+export interface OperationClaim {
+  readonly by?: undefined;
   readonly userOpHash: string;
   readonly txHash: string | undefined;
   readonly account: string | undefined;
 }
 
+/** Those of a transfer by authorization. */
+export interface AuthorizationClaim extends Omit<OperationClaim, 'by' | 'userOpHash'> {
+  readonly by: 'authorization';
+  readonly account: string;
+}
+
 /** Undefined for anything but a receipt: a stranger wrote it, so any value may be of any type. */
-export function readClaim(receipt: unknown): Claim | undefined {
-  const { userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
-  const isClaim = isHash(userOpHash) && isAbsentOr(isHash, txHash) && isAbsentOr(isAddress, account);
-  if (!isClaim) return undefined;
-  return { userOpHash: userOpHash.toLowerCase(), txHash: txHash?.toLowerCase(), account: account?.toLowerCase() };
+export function readClaim(receipt: unknown): OperationClaim | AuthorizationClaim | undefined {
+  const { by, userOpHash, txHash, account } = (receipt ?? {}) as Readonly<Record<string, unknown>>;
+  if (!isAbsentOr(isHash, txHash) || !isAbsentOr(isAddress, account)) return undefined;
+  const where = { txHash: txHash?.toLowerCase(), account: account?.toLowerCase() };
+  if (by === 'authorization') return where.account === undefined ? undefined : { by, ...where, account: where.account };
+  return isHash(userOpHash) ? { userOpHash: userOpHash.toLowerCase(), ...where } : undefined;
 }
 
 function isAbsentOr<T>(is: (value: unknown) => value is T, value: unknown): value is T | undefined {

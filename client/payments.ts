@@ -1,24 +1,10 @@
 import { type AccountFactory, KNOWN_ACCOUNTS, KNOWN_ENTRY_POINTS } from './known-accounts.ts';
 import { judgeNative, type Unproven } from './native-transfer.ts';
-import { findOperation, hasTransfer, operationsIn, type SettledOperation, USER_OPERATION_EVENT } from './operations.ts';
+import { hasTransfer } from './operations.ts';
+import { type AskNode, askOver, NodeError, nodeUrl, readChainId, readFinal, readTime } from './payment-node.ts';
+import { authorizationNonce, type OrderName, paymentNonce } from './payment-nonce.ts';
 import {
-  type AskNode,
-  askOver,
-  isHash,
-  listOf,
-  type MinedTransaction,
-  NodeError,
-  nodeUrl,
-  quantity,
-  readChainId,
-  readFinal,
-  readHead,
-  readMined,
-  readTime,
-} from './payment-node.ts';
-import { type OrderName, paymentNonce } from './payment-nonce.ts';
-import {
-  type Claim,
+  type AuthorizationReceipt,
   demandSince,
   type Order,
   type PaymentOrder,
@@ -26,10 +12,13 @@ import {
   readClaim,
   readOrder,
 } from './payment-order.ts';
+import { type FoundPayment, findPayment, soughtAuthorization, soughtOperation } from './payment-search.ts';
 
 export {
   type AccountFactory,
   type AskNode,
+  type AuthorizationReceipt,
+  authorizationNonce,
   NodeError,
   type OrderName,
   type PaymentOrder,
@@ -37,23 +26,21 @@ export {
   paymentNonce,
 };
 
-/** The verdict of the chain on an order's payment. `docs/payments.md` explains the reasons. */
-export type PaymentVerdict =
+interface Paid {
+  readonly status: 'paid';
+  /** Whether no re-org takes it back. */
+  readonly final: boolean;
+  readonly block: number;
+  readonly blockHash: string;
+  /** When the block was made, in seconds since 1970. */
+  readonly time: number;
+  readonly txHash: string;
+  readonly account: string;
+}
+
+type NotPaid =
   | {
-      readonly status: 'paid';
-      /** Whether no re-org takes it back. */
-      readonly final: boolean;
-      readonly block: number;
-      readonly blockHash: string;
-      /** When the block was made, in seconds since 1970. */
-      readonly time: number;
-      /** The payment's identity: count each once. */
-      readonly userOpHash: string;
-      readonly txHash: string;
-      readonly account: string;
-    }
-  | {
-      /** For good: the operation is another order's, or a final block shows that it moved nothing or is too old. */
+      /** For good: the payment is another order's, or a final block shows that it moved nothing or is too old. */
       readonly status: 'unpaid';
       readonly reason: 'other_order' | 'reverted' | 'no_transfer' | 'too_old';
     }
@@ -61,6 +48,32 @@ export type PaymentVerdict =
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
   /** No receipt for this chain was handed in, or a node's answers cannot prove whether ether was moved. */
   | { readonly status: 'unverifiable'; readonly reason: 'bad_receipt' | 'other_chain' | Unproven };
+
+/** The verdict of the chain on an order's payment. `docs/payments.md` explains the reasons. */
+export type PaymentVerdict =
+  | NotPaid
+  | (Paid & {
+      readonly by?: undefined;
+      /** The payment's identity: count each once. */
+      readonly userOpHash: string;
+    });
+
+/** The verdict on a transfer by authorization. */
+export type AuthorizationVerdict =
+  | NotPaid
+  | (Paid & {
+      readonly by: 'authorization';
+      /** The order's own: the token takes it once from an account. */
+      readonly nonce: string;
+      readonly userOpHash?: undefined;
+    });
+
+type AnyVerdict = PaymentVerdict | AuthorizationVerdict;
+
+/** The verdict on a receipt of this kind. */
+export type VerdictOn<Receipt> = Receipt extends { readonly by: 'authorization' }
+  ? AuthorizationVerdict
+  : PaymentVerdict;
 
 /** Contracts to trust beside the pinned ones, and when a block is final. */
 export interface VerifyOptions {
@@ -79,95 +92,55 @@ export interface VerifyOptions {
 const CLOCKS_DIFFER_S = 3_600;
 
 /**
- * How many of the newest blocks are searched for an operation that is not in the transaction that the receipt names.
- */
-const SEARCH_BLOCKS = 1_000;
-
-/**
  * Whether an order was paid, by the answers of your own node: the URL of its JSON-RPC, or a function that asks it.
  * Throws a `NodeError` if it cannot be asked or is on another chain, and a `TypeError` for an invalid order or `since`.
  */
-export async function verifyPayment(
-  receipt: PaymentReceipt,
+export function verifyPayment<Receipt extends PaymentReceipt | AuthorizationReceipt>(
+  receipt: Receipt,
   order: PaymentOrder,
   node: string | URL | AskNode,
   options: VerifyOptions = {},
-): Promise<PaymentVerdict> {
-  const wanted = await readOrder(order);
+): Promise<VerdictOn<Receipt>> {
+  return verify(receipt, order, node, options) as Promise<VerdictOn<Receipt>>;
+}
+
+async function verify(
+  receipt: PaymentReceipt | AuthorizationReceipt,
+  order: PaymentOrder,
+  node: string | URL | AskNode,
+  options: VerifyOptions,
+): Promise<AnyVerdict> {
+  const wanted = readOrder(order);
   demandSince(options.since);
   const claim = readClaim(receipt);
-  if (!claim) return { status: 'unverifiable', reason: 'bad_receipt' };
+  if (!claim || (claim.by && wanted.token === 'native')) return { status: 'unverifiable', reason: 'bad_receipt' };
   if (Number(receipt.chainId ?? order.chainId) !== order.chainId)
     return { status: 'unverifiable', reason: 'other_chain' };
   const ask = typeof node === 'function' ? node : askOver(nodeUrl(node));
   const chainId = await readChainId(ask);
   if (chainId !== order.chainId) throw new NodeError(`the node is on chain ${chainId}, not ${order.chainId}`);
-  const found = await find(ask, { ...claim, nonce: wanted.nonce }, [
-    ...KNOWN_ENTRY_POINTS,
-    ...(options.entryPoints ?? []),
-  ]);
-  return 'status' in found ? found : judge(ask, found, wanted, options);
-}
-
-interface Found {
-  readonly mined: MinedTransaction;
-  readonly operation: SettledOperation;
-}
-
-interface Wanted extends Claim {
-  readonly nonce: bigint;
-}
-
-/** By its nonce, which names the order: after a higher fee it has another hash, after a re-org another transaction. */
-async function find(ask: AskNode, wanted: Wanted, trusted: readonly string[]): Promise<Found | PaymentVerdict> {
-  const { txHash, account: sender, nonce, userOpHash } = wanted;
-  const read = async (transaction: string) => {
-    const mined = await readMined(ask, transaction);
-    const operations = mined ? operationsIn(mined.logs, trusted) : [];
-    const claimed = findOperation(operations, { userOpHash });
-    const named = sender === undefined ? undefined : findOperation(operations, { sender, nonce });
-    return { mined, claimed, operation: named ?? (claimed?.nonce === nonce ? claimed : undefined) };
-  };
-  const hinted = txHash === undefined ? undefined : await read(txHash);
-  if (hinted?.mined && hinted.operation) return { mined: hinted.mined, operation: hinted.operation };
-  const elsewhere = await search(ask, wanted, trusted);
-  const searched = elsewhere === undefined ? undefined : await read(elsewhere);
-  if (searched?.mined && searched.operation) return { mined: searched.mined, operation: searched.operation };
-  // The hash covers the nonce: no re-org makes it this order's.
-  if (hinted?.claimed) return { status: 'unpaid', reason: 'other_order' };
-  return { status: 'pending', reason: hinted?.mined ? 'no_operation' : 'no_transaction' };
-}
-
-/** The transaction that holds the operation; undefined if there is none, or the node does not search. */
-async function search(ask: AskNode, { account, userOpHash, nonce }: Wanted, trusted: readonly string[]) {
-  const fromBlock = quantity((await readHead(ask)) - SEARCH_BLOCKS);
-  const of = account === undefined ? [userOpHash] : [null, `0x${account.slice(2).padStart(64, '0')}`];
-  const filter = { address: trusted, topics: [USER_OPERATION_EVENT, ...of], fromBlock, toBlock: 'latest' };
-  const logs = await ask('eth_getLogs', [filter])
-    .then(listOf)
-    .catch(() => []);
-  const found = logs.find(({ data }) => typeof data === 'string' && firstWord(data) === nonce);
-  return isHash(found?.['transactionHash']) ? found['transactionHash'] : undefined;
-}
-
-function firstWord(data: string): bigint | undefined {
-  return isHash(data.slice(0, 66)) ? BigInt(data.slice(0, 66)) : undefined;
+  const trusted = [...KNOWN_ENTRY_POINTS, ...(options.entryPoints ?? [])];
+  const sought = claim.by
+    ? soughtAuthorization(claim, await authorizationNonce(order), wanted.token)
+    : soughtOperation(claim, BigInt(await paymentNonce(order)), trusted);
+  const found = await findPayment(ask, sought, claim.txHash);
+  if (found === 'other_order') return { status: 'unpaid', reason: found };
+  return typeof found === 'string' ? { status: 'pending', reason: found } : judge(ask, found, wanted, options);
 }
 
 async function judge(
   ask: AskNode,
-  { mined, operation }: Found,
-  order: Order,
+  { mined, settled }: FoundPayment,
+  { token, to, amount }: Order,
   { accounts = [], finalityBlocks, since = 0 }: VerifyOptions,
-): Promise<PaymentVerdict> {
-  const { sender: account, success, logs, userOpHash } = operation;
-  const { token, to, amount } = order;
+): Promise<AnyVerdict> {
+  const { sender: account, success, logs } = settled;
   const { block, blockHash, txHash } = mined;
   const factories = [...KNOWN_ACCOUNTS, ...accounts];
   const judged = async () => {
     if (!success) return 'reverted';
     if (account === to) return 'no_transfer';
-    if (token === 'native') return judgeNative(ask, operation, { mined, to, amount, factories });
+    if (token === 'native' && !('by' in settled)) return judgeNative(ask, settled, { mined, to, amount, factories });
     return hasTransfer(logs, { token, from: account, to, amount }) ? 'moved' : 'no_transfer';
   };
   const moved = await judged();
@@ -176,8 +149,12 @@ async function judge(
   const time = await readTime(ask, mined);
   if (moved === 'not_shown' || time === undefined) return { status: 'pending', reason: 'not_canonical' };
   const finding = time < since - CLOCKS_DIFFER_S ? 'too_old' : moved;
-  if (finding === 'moved')
-    return { status: 'paid', final: isFinal, block, blockHash, time, userOpHash, txHash, account };
+  if (finding === 'moved') {
+    const paid = { status: 'paid', final: isFinal, block, blockHash, time, txHash, account } as const;
+    return 'by' in settled
+      ? { ...paid, by: settled.by, nonce: settled.nonce }
+      : { ...paid, userOpHash: settled.userOpHash };
+  }
   if (finding !== 'reverted' && finding !== 'no_transfer' && finding !== 'too_old')
     return { status: 'unverifiable', reason: finding };
   return isFinal ? { status: 'unpaid', reason: finding } : { status: 'pending', reason: 'not_final' };
