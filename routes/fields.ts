@@ -171,6 +171,9 @@ export function addressText(name: string) {
 /** A coordinate of an account's P-256 key. */
 export const pubKeyHex = uint256Hex('Invalid pubKeyX or pubKeyY: expected uint256 hex string');
 
+/** That an order was paid by an authorization (EIP-3009), and not by an operation. */
+export const byAuthorization = v.literal('authorization', 'Invalid by: expected authorization');
+
 /** The number that tells accounts of one key apart. */
 export const saltNumber = uint256('Invalid salt: expected uint256 decimal or hex string');
 

@@ -4,13 +4,12 @@ import { badRequest, VaultError } from '../lib/base/error.ts';
 import { readPrice } from '../lib/bundler/price.ts';
 import { readTimedBlock, type TimedBlock } from '../lib/chain/blocks.ts';
 import { toQuantity } from '../lib/chain/contract-call.ts';
+import { nextBlockTime } from '../lib/chain/next-block-time.ts';
 import { readP256Precompile } from '../lib/chain/p256.ts';
 import { readDeposit, readPayBalance, readToken } from '../lib/chain/tokens.ts';
-import { isLoopbackOrigin } from '../lib/config/url-parsers.ts';
-import type { Context } from '../lib/context.ts';
 import { DEFAULT_APP } from '../lib/events/catalogue.ts';
 import { rpIdOf } from '../lib/identity/ceremony.ts';
-import { checkOrder } from '../lib/payments/check-order.ts';
+import { checkOrder, receiptOfHints } from '../lib/payments/check-order.ts';
 import { webAppManifest } from '../lib/payments/manifest.ts';
 import { type Movement, readOutcome } from '../lib/payments/outcome.ts';
 import { recordFound } from '../lib/payments/record.ts';
@@ -26,6 +25,7 @@ import {
 import {
   addressText,
   amountText,
+  byAuthorization,
   chainIdText,
   hashText,
   nonceHex,
@@ -201,7 +201,10 @@ export const payRoutes = [
     summary: 'Whether an order was paid',
     answers: { 200: PaymentVerdict },
     errors: ['rpc_error'],
-    example: { id: 'order-7', token: 'native', txHash: '$TX_HASH', account: '$ACCOUNT' },
+    example: {
+      ...{ id: 'order-7', token: 'native' },
+      ...{ userOpHash: '$USER_OP_HASH', txHash: '$TX_HASH', account: '$ACCOUNT' },
+    },
     limit: 'proxy',
     fields: {
       origin: required(originText('origin')),
@@ -212,14 +215,15 @@ export const payRoutes = [
       amount: required(priceText),
       chainId: required(chainIdText),
       since: optional(secondsText('since')),
-      userOpHash: required(hashText('userOpHash')),
+      by: optional(byAuthorization),
+      userOpHash: optional(hashText('userOpHash')),
       txHash: optional(hashText('txHash')),
       account: optional(addressText('account')),
     },
-    async handler({ ctx, input: { userOpHash, txHash, account, ...order } }) {
+    async handler({ ctx, input: { by, userOpHash, txHash, account, ...order } }) {
       const { chainId } = ctx.config;
       if (order.chainId !== chainId) throw badRequest(`Invalid chainId: this vault is on chain ${chainId}`);
-      return json(await checkOrder(ctx, { userOpHash, txHash, account }, order));
+      return json(await checkOrder(ctx, receiptOfHints({ by, userOpHash, txHash, account }), order));
     },
   }),
 ] as const satisfies readonly Route[];
@@ -236,15 +240,3 @@ function movementOf({ to, token, amount }: Terms): Movement | undefined {
   const names = missing.map(([name]) => name).join(', ');
   throw badRequest('Missing query parameters: to, token, amount', `Missing or empty: ${names}.`);
 }
-
-/**
- * In seconds. The next block of an idle chain is made now. The time limit of a signature is counted from this time, so
- * a node's clock is believed up to 30 seconds ahead; that of a local chain, which tests move, always.
- */
-function nextBlockTime({ config, clock }: Pick<Context, 'config' | 'clock'>, blockTime: number): number {
-  const now = Math.floor(clock.now() / 1000);
-  const isBelieved = blockTime <= now + BLOCK_LEAD_SECONDS_MAX || isLoopbackOrigin(config.baseUrl);
-  return isBelieved ? Math.max(blockTime, now) : now;
-}
-
-const BLOCK_LEAD_SECONDS_MAX = 30;

@@ -1,6 +1,6 @@
 import type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 import type { AskNode } from '../payment-node.ts';
-import type { PaymentOrder, PaymentReceipt, PaymentVerdict, VerifyOptions } from '../payments.ts';
+import type { AuthorizationReceipt, PaymentOrder, PaymentReceipt, VerdictOn, VerifyOptions } from '../payments.ts';
 import { type ApproveOptions, type ApproveRequest, approve, approved } from './approve.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
 import { type Call, type CallOptions, createCall, type VaultEndpoint } from './call.ts';
@@ -118,20 +118,23 @@ export function createClient(options: ClientOptions) {
   };
 }
 
+/** The members of both kinds of receipts, without their chain: the order says which it is. */
+type Hints = Partial<Omit<PaymentReceipt, 'by'>> & { readonly by?: 'authorization' };
+
 /** What servers ask. */
 function checksOf(url: string, call: Call) {
   return {
     /** Whether an order was paid since it was made: by your own node, else by the vault's word. */
-    verifyPayment: async (
-      hints: PaymentReceipt,
+    verifyPayment: async <Receipt extends PaymentReceipt | AuthorizationReceipt>(
+      hints: Receipt,
       order: PaymentOrder,
       node?: string | URL | AskNode | null,
       given?: Pick<VerifyOptions, 'since'>,
-    ): Promise<PaymentVerdict> => {
-      const { userOpHash, txHash, account } = hints ?? ({} as PaymentReceipt);
-      const receipt = { userOpHash, txHash, account };
-      if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt, order, node, given);
-      return call('GET /pay/verify', { ...order, ...receipt, ...given });
+    ): Promise<VerdictOn<Receipt>> => {
+      const { by, userOpHash, txHash, account } = (hints ?? {}) as Hints;
+      const receipt = { by, userOpHash, txHash, account };
+      if (node) return (await loadPart(import('../payments.ts'))).verifyPayment(receipt as Receipt, order, node, given);
+      return call('GET /pay/verify', { ...order, ...receipt, ...given }) as Promise<VerdictOn<Receipt>>;
     },
     /** Whether somebody approved what you asked: offline by their known key, else by your own node. */
     verifyApproval: async (

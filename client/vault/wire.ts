@@ -719,6 +719,17 @@ export type PaymentVerdict =
       readonly txHash: Hash;
       readonly account: Address;
     }
+  | {
+      readonly status: 'paid';
+      readonly final: boolean;
+      readonly block: Count;
+      readonly blockHash: Hash;
+      readonly time: number;
+      readonly by: 'authorization';
+      readonly nonce: `0x${string}`;
+      readonly txHash: Hash;
+      readonly account: Address;
+    }
   | { readonly status: 'unpaid'; readonly reason: 'other_order' | 'reverted' | 'no_transfer' | 'too_old' }
   | { readonly status: 'pending'; readonly reason: 'no_transaction' | 'no_operation' | 'not_canonical' | 'not_final' }
   | {
@@ -1445,7 +1456,8 @@ export interface Operations {
       readonly amount: string | number | bigint;
       readonly chainId: string | number | bigint;
       readonly since?: string | number | bigint | undefined;
-      readonly userOpHash: string;
+      readonly by?: 'authorization' | undefined;
+      readonly userOpHash?: string | undefined;
       readonly txHash?: string | undefined;
       readonly account?: string | undefined;
     };

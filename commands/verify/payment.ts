@@ -1,4 +1,6 @@
 import {
+  type AuthorizationReceipt,
+  type AuthorizationVerdict,
   NodeError,
   type PaymentOrder,
   type PaymentReceipt,
@@ -27,9 +29,10 @@ export async function judgePayment({ options }: Arguments, receipt: object): Pro
   if (!isObject<KeptOrder>(order)) throw new UsageError(`${orderPath} is no order: it is a JSON object.`);
   const { since, ...wanted } = order;
   try {
-    const ask = async (url: string) => verifyPayment(receipt as PaymentReceipt, wanted, url, { since });
+    const ask = async (url: string) =>
+      verifyPayment(receipt as PaymentReceipt | AuthorizationReceipt, wanted, url, { since });
     const [first, ...others] = await Promise.all(nodes.map(ask));
-    return judgeAll(first as PaymentVerdict, others);
+    return judgeAll(first as Judged, others);
   } catch (error) {
     // Neither repeats the URL of a node, which may hold a key.
     if (error instanceof TypeError) throw new UsageError(`${error.message}.`);
@@ -38,7 +41,9 @@ export async function judgePayment({ options }: Arguments, receipt: object): Pro
   }
 }
 
-function judgeAll(first: PaymentVerdict, others: readonly PaymentVerdict[]): EvidenceJudgement {
+type Judged = PaymentVerdict | AuthorizationVerdict;
+
+function judgeAll(first: Judged, others: readonly Judged[]): EvidenceJudgement {
   const all = [first, ...others];
   const worst = all.find(({ status }) => status === 'pending') ?? all.find(({ status }) => status === 'unverifiable');
   if (worst) return judgeOne(worst);
@@ -47,21 +52,26 @@ function judgeAll(first: PaymentVerdict, others: readonly PaymentVerdict[]): Evi
   return judgeOne(all.find((one) => one.status === 'paid' && !one.final) ?? first);
 }
 
-function identityOf(verdict: PaymentVerdict): string {
-  if (verdict.status === 'paid') return `paid ${verdict.userOpHash} ${verdict.blockHash}`;
+function identityOf(verdict: Judged): string {
+  if (verdict.status === 'paid') return `paid ${Object.values(nameOf(verdict)).join()} ${verdict.blockHash}`;
   return `${verdict.status} ${verdict.reason}`;
 }
 
-function judgeOne(verdict: PaymentVerdict): EvidenceJudgement {
+/** What names the payment, beside its account. */
+function nameOf(paid: Extract<Judged, { readonly status: 'paid' }>): { readonly [name: string]: string } {
+  return paid.by ? { by: paid.by, nonce: paid.nonce } : { userOpHash: paid.userOpHash };
+}
+
+function judgeOne(verdict: Judged): EvidenceJudgement {
   if (verdict.status !== 'paid') {
     const { status, reason } = verdict;
     const isWrong = status === 'unpaid' || reason === 'bad_receipt' || reason === 'other_chain';
     return judgementOf(isWrong ? 'not_good' : 'undecided', REASONS[reason], { reason });
   }
-  const { final, block, blockHash, time, userOpHash, txHash, account } = verdict;
-  const facts = { block, blockHash, time: isoTime(time * 1000), userOpHash, txHash, account };
+  const { final, block, blockHash, time, txHash, account } = verdict;
+  const facts = { block, blockHash, time: isoTime(time * 1000), ...nameOf(verdict), txHash, account };
   return final
-    ? judgementOf('good', 'It pays the order, in a final block.', facts, [COUNT_ONCE])
+    ? judgementOf('good', 'It pays the order, in a final block.', facts, [verdict.by ? ORDER_ONCE : COUNT_ONCE])
     : judgementOf('undecided', 'It pays the order, in a block that is not final yet: ask again.', facts);
 }
 
@@ -78,15 +88,16 @@ const NO_ORDER =
   'A receipt says nothing by itself: name the order that it is to pay, from your own records, with --order.';
 const NO_NODE = 'Only the chain shows whether it was paid: name a node with --node.';
 const COUNT_ONCE = 'Count each userOpHash once, and each order once.';
+const ORDER_ONCE = 'Count each order once.';
 
-type Reason = Exclude<PaymentVerdict, { readonly status: 'paid' }>['reason'];
+type Reason = Exclude<Judged, { readonly status: 'paid' }>['reason'];
 
 const REASONS: Readonly<Record<Reason, string>> = {
   other_order: 'It is the receipt of another order.',
   reverted: 'The operation failed, and moved nothing.',
-  no_transfer: 'The operation did not move this amount of this token to the payee.',
+  no_transfer: 'The payment did not move this amount of this token to the payee.',
   too_old: 'It was paid more than an hour before the order was made: it paid an earlier order of the same id.',
-  bad_receipt: 'It is no receipt: a hash or the address is malformed.',
+  bad_receipt: 'It is no receipt: a hash or the address is malformed, or it is of an authorization for ether.',
   other_chain: 'It is of another chain than the order.',
   no_transaction: 'The transaction is in no block: ask again later.',
   no_operation: 'The transaction is there, and the payment is not in it: ask again later.',

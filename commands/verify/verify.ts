@@ -54,7 +54,8 @@ async function judge(given: Arguments): Promise<EvidenceJudgement> {
   if ('backup' in evidence) return (await import('./backup.ts')).judgeBackup(given, evidence.backup);
   const value = parseJson(evidence.text);
   if (isObject(value)) {
-    if ('userOpHash' in value) return (await import('./payment.ts')).judgePayment(given, value);
+    if ('userOpHash' in value || value['by'] === 'authorization')
+      return (await import('./payment.ts')).judgePayment(given, value);
     // The whole answer of /api/verify/check holds it as a member.
     const attestation = isObject(value['attestation']) ? value['attestation'] : value;
     if ('signature' in attestation && 'registrar' in attestation)
@@ -70,5 +71,5 @@ async function judge(given: Arguments): Promise<EvidenceJudgement> {
 }
 
 const UNKNOWN =
-  'this is nothing that vault verify knows. It takes the receipt of a payment (JSON with userOpHash), an attestation ' +
+  'this is nothing that vault verify knows. It takes the receipt of a payment (JSON with userOpHash, or by an authorization), an attestation ' +
   '(JSON with registrar and signature, or the answer that holds it), a credential (or that answer), a token of vault token mint, and a backup of vault backup.';

@@ -1,5 +1,7 @@
 import {
   type AccountFactory,
+  type AuthorizationReceipt,
+  type AuthorizationVerdict,
   NodeError,
   type PaymentOrder,
   type PaymentReceipt,
@@ -7,11 +9,24 @@ import {
   type VerifyOptions,
   verifyPayment,
 } from '../../client/payments.ts';
-import { rpcError } from '../base/error.ts';
+import { badRequest, rpcError } from '../base/error.ts';
 import { ownFactories } from '../chain/account-factory.ts';
 import type { ChainReader } from '../chain/rpc.ts';
 import { agreed } from '../chain/witness.ts';
 import type { Platform } from '../platform.ts';
+
+/** The hints of a query. Throws 400 for a receipt that lacks what finds its payment. */
+export function receiptOfHints(hints: ReceiptHints): PaymentReceipt | AuthorizationReceipt {
+  const { by, userOpHash, txHash, account } = hints;
+  if (by && account) return { by, account, txHash };
+  if (!by && userOpHash) return { userOpHash, txHash, account };
+  const missing = by ? 'account' : 'userOpHash';
+  throw badRequest(`Missing query parameters: ${missing}`, `Missing or empty: ${missing}.`);
+}
+
+type ReceiptHints = Readonly<Partial<Record<'userOpHash' | 'txHash' | 'account', string | undefined>>> & {
+  readonly by?: 'authorization' | undefined;
+};
 
 type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metrics'>;
 
@@ -21,11 +36,11 @@ type Ctx = Pick<Platform, 'config' | 'rpc' | 'witness' | 'clock' | 'log' | 'metr
  */
 export async function checkOrder(
   ctx: Ctx,
-  receipt: PaymentReceipt,
+  receipt: PaymentReceipt | AuthorizationReceipt,
   { since, ...order }: PaymentOrder & Pick<VerifyOptions, 'since'>,
-): Promise<PaymentVerdict> {
+): Promise<PaymentVerdict | AuthorizationVerdict> {
   const accounts = order.token === 'native' ? await ownFactories(ctx) : [];
-  const verdicts: PaymentVerdict[] = [];
+  const verdicts: (PaymentVerdict | AuthorizationVerdict)[] = [];
   const pending = () => verdicts.find(({ status }) => status === 'pending');
   const first = await agreed(
     ctx,
@@ -43,7 +58,7 @@ export async function checkOrder(
 }
 
 interface Question {
-  readonly receipt: PaymentReceipt;
+  readonly receipt: PaymentReceipt | AuthorizationReceipt;
   readonly order: PaymentOrder;
   readonly accounts: readonly AccountFactory[];
   readonly since: number | undefined;
@@ -52,7 +67,7 @@ interface Question {
 async function judgeOver(
   { config, rpc }: ChainReader<'entryPointAddress' | 'finalityBlocks'>,
   { receipt, order, ...trusted }: Question,
-): Promise<PaymentVerdict> {
+): Promise<PaymentVerdict | AuthorizationVerdict> {
   const { chainId, entryPointAddress, finalityBlocks } = config;
   const ask = (method: string, params: readonly unknown[]) => rpc.call(chainId, method, params);
   const entryPoints = entryPointAddress === null ? [] : [entryPointAddress];

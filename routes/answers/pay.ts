@@ -71,17 +71,23 @@ export const PaymentOutcome = v.object({
   ),
 });
 
+const paid = {
+  status: v.literal('paid'),
+  final: about(v.boolean(), 'No re-org takes it back'),
+  block: Count,
+  blockHash: Hash,
+  time: about(Count, 'When the block was made, in seconds since 1970'),
+};
+const sender = { txHash: Hash, account: Address };
+
 /** Whether an order was paid. */
 export const PaymentVerdict = v.union([
+  v.object({ ...paid, userOpHash: about(Hash, "The payment's identity: count each once"), ...sender }),
   v.object({
-    status: v.literal('paid'),
-    final: about(v.boolean(), 'No re-org takes it back'),
-    block: Count,
-    blockHash: Hash,
-    time: about(Count, 'When the block was made, in seconds since 1970'),
-    userOpHash: about(Hash, "The payment's identity: count each once"),
-    txHash: Hash,
-    account: Address,
+    ...paid,
+    by: v.literal('authorization'),
+    nonce: about(Hash, "The order's own: the token takes it once from an account"),
+    ...sender,
   }),
   v.object({ status: v.literal('unpaid'), reason: words('other_order', 'reverted', 'no_transfer', 'too_old') }),
   v.object({

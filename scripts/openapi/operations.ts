@@ -133,7 +133,7 @@ const OPERATIONS: Readonly<Record<string, Named>> = {
   ],
   'GET /pay/verify': [
     'verifyPayment',
-    'For the server of a shop: `to`, `token`, `amount` and `chainId` are of its own order, `since` is when it was made, `userOpHash`, `txHash` and `account` of the receipt. Hand over when `status` is `paid` and `final` is true.',
+    'For the server of a shop: `to`, `token`, `amount` and `chainId` are of its own order, `since` is when it was made, `userOpHash`, `txHash` and `account` of the receipt. With `by`, for a transfer by authorization (EIP-3009), `account` is needed and `userOpHash` is not. Hand over when `status` is `paid` and `final` is true.',
   ],
   'POST /authorize/code': [
     'makeAuthorizationCode',

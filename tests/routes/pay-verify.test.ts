@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { AbiParameters, Hex } from 'ox';
-import type { PaymentOrder } from '../../client/payments.ts';
+import type { AuthorizationReceipt, PaymentOrder } from '../../client/payments.ts';
 import creationCode from '../../contracts/creation-code.json' with { type: 'json' };
 import { type Chain, type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
 import { create2 } from '../../scripts/dev-stack/create2.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
+import { authorizationOf, settleAuthorization } from '../support/authorizations.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { createPayer, orderOf, payOrder, type TestReceipt, USDC } from '../support/payers.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
@@ -44,7 +45,11 @@ function varsOf(): Record<string, string> {
   };
 }
 
-const ask = (receipt: Partial<TestReceipt>, order: Partial<PaymentOrder & { since: number }>, vault = t) => {
+const ask = (
+  receipt: Partial<TestReceipt> | Partial<AuthorizationReceipt>,
+  order: Partial<PaymentOrder & { since: number }>,
+  vault = t,
+) => {
   const { chainId: _, ...hints } = receipt;
   return vault.call('GET /pay/verify', { ...order, ...hints });
 };
@@ -76,6 +81,29 @@ describe('GET /pay/verify', () => {
     expect((await ask(receipt, dearer)).body).toEqual({ status: 'pending', reason: 'not_final' });
     await mine(FINALITY_BLOCKS);
     expect((await ask(receipt, dearer)).body).toEqual({ status: 'unpaid', reason: 'no_transfer' });
+  });
+
+  test('an order that was paid by authorization, with and without its transaction', async () => {
+    const order = orderOf({ token: USDC });
+    const authorization = await authorizationOf(account.address, order);
+    const txHash = await settleAuthorization(rpc, account, authorization);
+    const payer = account.address.toLowerCase();
+    const paid = { status: 'paid', by: 'authorization', txHash, account: payer, nonce: authorization.nonce };
+    const by = { by: 'authorization', account: payer } as const;
+    const { status, body } = await ask({ ...by, txHash }, order);
+    expect([status, body]).toEqual([
+      200,
+      {
+        ...paid,
+        ...{ final: false, block: expect.any(Number), time: expect.any(Number), blockHash: expect.any(String) },
+      },
+    ]);
+    await mine(FINALITY_BLOCKS);
+    expect((await ask(by, order)).body).toMatchObject({ ...paid, final: true });
+    expect((await ask(by, { ...order, amount: '1' })).body).toEqual({ status: 'unpaid', reason: 'no_transfer' });
+    expect((await ask(by, orderOf())).body).toEqual({ status: 'unverifiable', reason: 'bad_receipt' });
+    expect((await ask({ by: 'authorization' }, order)).body.error).toBe('Missing query parameters: account');
+    expect((await ask({ ...by, by: 'card' } as never, order)).body.error).toBe('Invalid by: expected authorization');
   });
 
   test('P5: what paid an earlier order of the same id is too old by `since`', async () => {
@@ -163,7 +191,7 @@ describe('GET /pay/verify', () => {
     expect(await wrong({ ...good, userOpHash: '0x1' })).toBe('Invalid userOpHash: expected 32-byte hash');
     expect(await wrong({ ...good, txHash: '0x1' })).toBe('Invalid txHash: expected 32-byte hash');
     expect(await wrong({ ...good, account: 'alice' })).toBe('Invalid account: expected 20-byte address');
-    expect(await wrong({})).toStartWith('Missing query parameters: origin, id, to, token, amount, chainId');
+    expect(await wrong({})).toBe('Missing query parameters: userOpHash');
   });
 
   test('502 rpc_error, and no verdict, when the node cannot be asked or answers nonsense', async () => {

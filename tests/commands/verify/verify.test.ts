@@ -6,6 +6,7 @@ import { fromHex } from '../../../lib/base/bytes.ts';
 import { createKeys } from '../../../lib/identity/keys.ts';
 import { signAttestation } from '../../../lib/verification/attestation.ts';
 import { startChain } from '../../../scripts/dev-stack/chain.ts';
+import { authorizationOf, settleAuthorization } from '../../support/authorizations.ts';
 import { testClock } from '../../support/clock.ts';
 import { createHolder, credentialFor } from '../../support/credentials.ts';
 import { temporaryFolder } from '../../support/databases.ts';
@@ -49,6 +50,19 @@ describe('vault verify of a payment', async () => {
     keep('order.json', order);
   });
   const nodes = ['--node', chain.url, '--node', second.url];
+
+  test('is good of a payment by authorization, which has no userOpHash', async () => {
+    const tea = orderOf({ token: USDC });
+    const authorization = await authorizationOf(account.address, tea);
+    const txHash = await settleAuthorization(chain.rpc, account, authorization);
+    await chain.rpc('anvil_mine', ['0x80']);
+    keep('authorization.json', { by: 'authorization', account: account.address, txHash });
+    keep('tea.json', tea);
+    const judged = await judge(['authorization.json', '--order', 'tea.json', ...nodes]);
+    expect(judged).toMatchObject({ code: 0, kind: 'payment', verdict: 'good' });
+    expect(judged.facts as object).toMatchObject({ by: 'authorization', nonce: authorization.nonce, txHash });
+    expect(await judge(['authorization.json', '--order', 'order.json', ...nodes])).toMatchObject({ code: 3 });
+  });
 
   test('is good where each node shows that it pays the order', async () => {
     const { code, kind, facts } = await judge(['receipt.json', '--order', 'order.json', ...nodes]);
