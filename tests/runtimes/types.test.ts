@@ -7,7 +7,7 @@ const TSC = join(import.meta.dir, '../../node_modules/typescript/bin/tsc');
 const CONSUMER = `
 import { createVault, type Env, type Vault } from 'vault';
 import { createClient, type Registration, VaultClientError } from 'vault/client';
-import { type PaymentOrder, type PaymentVerdict, verifyPayment } from 'vault/payments';
+import { type AuthorizationVerdict, type PaymentOrder, type PaymentVerdict, verifyPayment } from 'vault/payments';
 
 declare const env: Env;
 const vault: Vault = createVault(env);
@@ -19,6 +19,12 @@ createVault({ database: env.database });
 declare const order: PaymentOrder;
 const verdict: PaymentVerdict = await verifyPayment({ userOpHash: '0x' }, order, 'http://localhost:8545');
 export const isFinal: boolean = verdict.status === 'paid' && verdict.final;
+export const counted: string = verdict.status === 'paid' ? verdict.userOpHash : '';
+const authorization = { by: 'authorization', account: '0x' } as const;
+const judged: AuthorizationVerdict = await verifyPayment(authorization, order, 'http://localhost:8545');
+export const nonce: string = judged.status === 'paid' ? judged.nonce : '';
+// @ts-expect-error: a receipt of an authorization names its account.
+await verifyPayment({ by: 'authorization' }, order, 'http://localhost:8545');
 const client = createClient({ url: 'http://localhost:8787' });
 const made: Registration = await client.register({ email: 'alice@example.com', askCode: () => null });
 const { expires_in } = await client.call('POST /api/verify/send', { identifier: made.identifier, channel: 'email' });
