@@ -6,6 +6,7 @@ const CLIENT = join(import.meta.dir, '../client');
 const APART: Readonly<Record<string, string>> = {
   'vault/sign-in.ts': 'client-sign-in.js',
   'vault/credential.ts': 'client-credential.js',
+  'vault/authorization.ts': 'client-authorization.js',
   'vault/events.ts': 'client-events.js',
   'vault/operation.ts': 'client-operation.js',
   'approvals.ts': 'approvals.js',

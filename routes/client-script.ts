@@ -8,6 +8,7 @@ export const clientScriptRoutes = [
   script('/client.js', 'The client'),
   script('/client-sign-in.js', 'The part of the client that signs people in'),
   script('/client-credential.js', 'The part of the client that holds credentials'),
+  script('/client-authorization.js', 'The part of the client that pays by an authorization'),
   script('/client-events.js', 'The part of the client that reads events'),
   script('/client-operation.js', 'The part of the client that sends user operations'),
   script('/payments.js', 'The check of payments'),

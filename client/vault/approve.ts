@@ -1,7 +1,7 @@
 import type { ApprovalAnswer } from '../approval-question.ts';
 import { fault } from './error.ts';
 import { askPopup, followLink, openPage, returnedBy } from './page.ts';
-import type { Payer } from './pay.ts';
+import type { Payer, PayOptions } from './pay.ts';
 
 /** What somebody shall approve, as your server made it. */
 export interface ApproveRequest {
@@ -22,6 +22,12 @@ export interface ApproveOptions {
   readonly person?: Payer | undefined;
 }
 
+/** A request of the page. `answered` makes the result of its answer: here, where no link may lead away. */
+export interface Asked {
+  readonly shown: object;
+  readonly answered?: (answer: never) => object;
+}
+
 /** The result of an approval by link. */
 export interface ApproveReturn extends Partial<ApprovalAnswer> {
   readonly id: string;
@@ -29,21 +35,27 @@ export interface ApproveReturn extends Partial<ApprovalAnswer> {
 }
 
 /**
- * Shows a text to the person, whose passkey signs it; call it from a click. Rejects with the page's word, such as
- * `cancelled`, with `not_approved`, or with a `TypeError` that names the member that is missing or wrong.
+ * Has the page show a request to the person, whose passkey signs it; call it from a click. Rejects with the page's
+ * word, such as `cancelled`, with `not_approved`, or with a `TypeError` that names the member that is missing or wrong.
  */
-export async function approve(
+export async function approve<Answer = ApprovalAnswer>(
   url: string,
-  request: ApproveRequest,
-  { via, returnUrl, person }: ApproveOptions,
-  load: () => Promise<Pick<typeof import('../approvals.ts'), 'requestOf'>>,
-): Promise<ApprovalAnswer> {
+  asked: Promise<Asked>,
+  { via, returnUrl }: Pick<PayOptions, 'via' | 'returnUrl'>,
+): Promise<Answer> {
   const { origin } = new URL(url);
   const popup = via === 'link' ? null : openPage('approve', origin);
-  const shown = load().then(({ requestOf }) => ({ ...requestOf(request), person }));
-  if (popup) return askPopup('approve', popup, shown);
-  if (via === 'popup') throw fault('approval_blocked');
-  return followLink('approve', origin, await shown, returnUrl);
+  const answer =
+    popup &&
+    (await askPopup<Answer>(
+      'approve',
+      popup,
+      asked.then(({ shown }) => shown),
+    ));
+  const { shown, answered } = await asked;
+  if (answer) return (answered?.(answer as never) ?? answer) as Answer;
+  if (via === 'popup' || answered) throw fault('approval_blocked');
+  return followLink('approve', origin, shown, returnUrl);
 }
 
 /**

@@ -13,10 +13,10 @@ const HINTS = {
   not_offered: 'This vault does not offer it.',
   not_confirmed_yet: 'It is on its way. Look again later.',
   registration_failed: 'The chain refused it. Register again.',
-  not_paid_yet: 'The page ended without a receipt. Ask again with the same id.',
-  payment_blocked: 'The browser opened no window. Call pay() from a click.',
+  not_paid_yet: 'The page ended without an answer. Ask again with the same id.',
+  payment_blocked: 'The browser opened no window. Call it from a click.',
   not_approved: 'The page ended without an answer. Ask again.',
-  approval_blocked: 'The browser opened no window. Call approve() from a click.',
+  approval_blocked: 'The browser opened no window. Call it from a click.',
 } as const;
 
 /** The error words of the client itself. */

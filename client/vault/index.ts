@@ -1,22 +1,27 @@
 import type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
 import type { AskNode } from '../payment-node.ts';
 import type { AuthorizationReceipt, PaymentOrder, PaymentReceipt, VerdictOn, VerifyOptions } from '../payments.ts';
+import type { TransferAnswer } from '../transfer-authorization.ts';
 import { type ApproveOptions, type ApproveRequest, approve, approved } from './approve.ts';
 import { demandUrl, subjectOf } from './arguments.ts';
+import type { AuthorizedOrder, AuthorizeOptions, PaidRequest } from './authorization.ts';
 import { type Call, type CallOptions, createCall, type VaultEndpoint } from './call.ts';
 import type { CredentialOptions, HeldCredential, KeptCredential } from './credential.ts';
 import { loadPart } from './error.ts';
 import type { EventOptions, EventToken, VaultEvent } from './events.ts';
-import { type Payer, type PayOptions, type PayOrder, pay, returned } from './pay.ts';
+import { type Payer, type PayOptions, type PayOrder, type PayReceipt, pay, returned } from './pay.ts';
+import type { PaymentSigner } from './payment-signer.ts';
 import { type Keeper, nameOf, openMemory, type Progress, type Subject } from './progress.ts';
 import { type RegisterOptions, register } from './register.ts';
 import type { SignedIn, SignInOptions } from './sign-in.ts';
 import type { Registration } from './submit.ts';
-import { createVaultInfo } from './vault-info.ts';
+import { createVaultInfo, type VaultInfo } from './vault-info.ts';
 import type { InputOf, OperationName } from './wire.ts';
 
 export type { ApprovalAnswer, ApprovalOptions, ApprovalQuestion, ApprovalVerdict, ApproverKey } from '../approvals.ts';
+export type { TransferAnswer, TransferAuthorization } from '../transfer-authorization.ts';
 export type { ApproveOptions, ApproveRequest, ApproveReturn } from './approve.ts';
+export type { AuthorizedOrder, AuthorizeOptions, PaidRequest } from './authorization.ts';
 export type { CallOptions } from './call.ts';
 export type {
   CredentialOptions,
@@ -27,6 +32,7 @@ export type {
 export { VaultClientError } from './error.ts';
 export type { EventOptions, EventToken, VaultEvent } from './events.ts';
 export type { Payer, PayOptions, PayOrder, PayReceipt, PayReturn } from './pay.ts';
+export type { PaymentSigner, TypedData } from './payment-signer.ts';
 export type { Keeper, Progress, Subject } from './progress.ts';
 export type { RegisterOptions } from './register.ts';
 export type { AskCode, CodeAnswer, CodeRequest, RegisterStep } from './registration-run.ts';
@@ -103,17 +109,39 @@ export function createClient(options: ClientOptions) {
     /** A credential of an address for a new key, by a code or the passkey; or one that the page has kept. */
     credential: async (given: CredentialOptions | KeptCredential): Promise<HeldCredential> =>
       (await loadPart(import('./credential.ts'))).credential({ call, info, url, person: payer }, given),
-    /** Shows an order to the person; call it from a click. */
-    pay: (order: PayOrder, given?: PayOptions) => pay(url, info, order, { payer, ...given }),
+    ...asksOf(url, info, () => payer),
     returned,
-    /** Shows a text to the person, whose passkey signs it; call it from a click. */
-    approve: (request: ApproveRequest, given?: ApproveOptions) =>
-      approve(url, request, { person: payer, ...given }, loadApprovals),
     approved,
     ...checksOf(url, call),
     /** The vault's events as they happen. */
     async *events(token: EventToken, given?: EventOptions): AsyncGenerator<VaultEvent, void, undefined> {
       yield* (await loadPart(import('./events.ts'))).events(options, token, given);
+    },
+  };
+}
+
+/** What the person is asked on the vault's page. Call all of it from a click. */
+function asksOf(url: string, info: VaultInfo, payer: () => Payer | undefined) {
+  return {
+    /** Shows an order, or what a 402 asks for. */
+    pay: ((order: PayOrder, given?: PayOptions & Partial<AuthorizeOptions>) => {
+      const options = { payer: payer(), ...given };
+      if (!options.by) return pay(url, info, order, options);
+      const asked = loadAuthorization().then((part) => part.asked(order, info, options));
+      return approve(url, asked, options);
+    }) as Pay,
+    /** A signer for libraries of x402: each signature is a question to the person. */
+    signer: async (given?: Pick<ApproveOptions, 'person'>): Promise<PaymentSigner> => {
+      const options = { person: payer(), ...given };
+      return (await loadAuthorization()).signer(url, info, options, approve);
+    },
+    /** Shows a text, which the person's passkey signs. */
+    approve: (request: ApproveRequest, given?: ApproveOptions): Promise<ApprovalAnswer> => {
+      const options = { person: payer(), ...given };
+      const asked = loadApprovals().then((part) => ({
+        shown: { ...part.requestOf(request), person: options.person },
+      }));
+      return approve(url, asked, options);
     },
   };
 }
@@ -145,6 +173,17 @@ function checksOf(url: string, call: Call) {
     ): Promise<ApprovalVerdict> =>
       (await loadApprovals()).verifyApproval(answer, { vault: url, ...question }, known, given),
   };
+}
+
+/** By an authorization of USDC, or in the way that is best here. */
+interface Pay {
+  (order: PayOrder, given?: PayOptions): Promise<PayReceipt>;
+  (response: Response, given: AuthorizeOptions): Promise<PaidRequest>;
+  (order: AuthorizedOrder, given: AuthorizeOptions): Promise<TransferAnswer>;
+}
+
+function loadAuthorization() {
+  return loadPart(import('./authorization.ts'));
 }
 
 function loadApprovals() {

@@ -12,6 +12,7 @@ test('the client is served to pages of any origin, and what it loads on demand b
   const loaded = Array.from(text.matchAll(/import\("\.(\/[\w-]+\.js)"\)/g), ([, path = '']) => path);
   expect(loaded.sort()).toEqual([
     '/approvals.js',
+    '/client-authorization.js',
     '/client-credential.js',
     '/client-events.js',
     '/client-operation.js',

@@ -30,6 +30,7 @@ test('the package depends on what its entries import, and on nothing else', asyn
     'client.js',
     'client-sign-in.js',
     'client-credential.js',
+    'client-authorization.js',
     'client-events.js',
     'client-operation.js',
     'enclave.js',

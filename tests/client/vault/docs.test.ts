@@ -111,8 +111,9 @@ describe('the examples of docs/client.md', () => {
   test('the page is the example app, and the last example, of a page, runs in the journeys', async () => {
     const [, page = ''] = /^```html\n([\s\S]*?)^```$/m.exec(TEXT) ?? [];
     expect(page).toBe(await Bun.file(new URL('../../../examples/apps/plain.html', import.meta.url)).text());
-    expect([...examples.values()].flat()).toHaveLength(10);
+    expect([...examples.values()].flat()).toHaveLength(11);
     expect(examples.get('pay and verifyPayment')?.[0]).toContain('buy.onclick');
+    expect(examples.get('Pay a 402, or an order by authorization')?.[0]).toContain("by: 'authorization'");
     expect(examples.get('approve and verifyApproval')?.[0]).toContain('vault.approve({ id, text');
   });
 });

@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { bundleClientPart, CLIENT_PARTS } from '../../../assets/client-parts.ts';
 
 /** As it travels, without what it loads on demand. */
-const BYTES_MAX = 9_400;
+const BYTES_MAX = 9_600;
 
-test('the client is at most 9.4 KB gzipped, and imports nothing but its own files on demand', async () => {
+test('the client is at most 9.6 KB gzipped, and imports nothing but its own files on demand', async () => {
   const bytes = new Uint8Array(await (await bundleClientPart('vault/index.ts', true)).arrayBuffer());
   expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(BYTES_MAX);
   const imports = new Bun.Transpiler({ loader: 'js' }).scanImports(new TextDecoder().decode(bytes));
