@@ -309,9 +309,17 @@ describe('docs/brand.md', () => {
 const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['tests/doc-examples.test.ts', 'tests/journeys/demo.test.ts'],
   'docs/admission.md': ['tests/commands/invites.test.ts', 'tests/lib/admission/refused-domains.test.ts'],
-  'docs/approvals.md': ['tests/client/approvals.test.ts', 'tests/journeys/approve.test.ts'],
+  'docs/approvals.md': [
+    'tests/client/approvals.test.ts',
+    'tests/journeys/approve.test.ts',
+    'tests/assets/approve/transfer.test.ts',
+  ],
   'docs/brand.md': ['tests/doc-examples.test.ts'],
-  'docs/client.md': ['tests/client/vault/docs.test.ts', 'tests/journeys/client.test.ts'],
+  'docs/client.md': [
+    'tests/client/vault/docs.test.ts',
+    'tests/journeys/client.test.ts',
+    'tests/journeys/pay-402.test.ts',
+  ],
   'docs/contracts.md': ['tests/doc-examples.test.ts'],
   'docs/embedding.md': ['tests/runtimes/package.test.ts'],
   'docs/enclave.md': ['tests/doc-examples.test.ts'],
