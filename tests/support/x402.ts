@@ -84,7 +84,7 @@ export async function startX402(
   });
   const api = await serveBlock('paymentMiddleware', {
     'https://facilitator.example.com': facilitator.url,
-    'app.use(paymentMiddleware': `${await blockWith('cors')}app.use(paymentMiddleware`,
+    'app.use(paymentMiddleware': `${await documentedBlock('cors')}app.use(paymentMiddleware`,
     ...(page === undefined ? {} : { 'https://app.example.com': page }),
   });
   return {
@@ -131,7 +131,7 @@ async function serveBlock(holding: string, values: Readonly<Record<string, strin
       if (!whole.includes(name)) throw new Error(`docs/x402.md has no ${name}`);
       return whole.replaceAll(name, value);
     },
-    await blockWith(holding),
+    await documentedBlock(holding),
   );
   // Beside the packages that it imports.
   const folder = mkdtempSync(toolPath('.x402-'));
@@ -148,9 +148,10 @@ async function serveBlock(holding: string, values: Readonly<Record<string, strin
 }
 
 /** The block of the document that holds a text. */
-async function blockWith(holding: string): Promise<string> {
+export async function documentedBlock(holding: string, language: 'js' | 'html' = 'js'): Promise<string> {
   const text = await Bun.file(DOCUMENT).text();
-  const blocks = Array.from(text.matchAll(/```js\n([\s\S]*?)```/g), ([, code = '']) => code);
+  const fence = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g');
+  const blocks = Array.from(text.matchAll(fence), ([, code = '']) => code);
   const found = blocks.find((code) => code.includes(holding));
   if (!found) throw new Error(`docs/x402.md has no block with ${holding}`);
   return found;
