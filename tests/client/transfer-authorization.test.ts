@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { Hex, TypedData } from 'ox';
 import { approvalOf, messages } from '../../client/approval-terms.ts';
 import { authorizationOf, type TokenDomain, type TransferAuthorization } from '../../client/transfer-authorization.ts';
+import { AUTHORIZATION_TYPES } from '../support/authorizations.ts';
 
 const AUTHORIZATION: TransferAuthorization = {
   from: `0x${'a1'.repeat(20)}`,
@@ -17,23 +18,13 @@ const USDC: TokenDomain = {
   version: '2',
   address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 };
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 test('an authorization has the hash of EIP-712, as another library makes it', () => {
   const { from, to, value, validAfter, validBefore, nonce } = AUTHORIZATION;
   const { name, version, chainId, address } = USDC;
   const payload = TypedData.getSignPayload({
     domain: { name, version, chainId, verifyingContract: address as Hex.Hex },
-    types: TYPES,
+    types: AUTHORIZATION_TYPES,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: from as Hex.Hex,
