@@ -1,6 +1,6 @@
 import { waitLimitMs } from './limits.ts';
 
-/** The pause between two looks is a share of the time that has passed: a long wait costs few looks, a short one no time. */
+/** A share of the time that has passed is the pause between two looks: a long wait costs few, a short one no time. */
 const [PAUSE_MIN_MS, PAUSE_MAX_MS, PAUSE_SHARE] = [5, 100, 1 / 20];
 
 function pauseSince(start: number): Promise<void> {

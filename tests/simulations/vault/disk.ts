@@ -22,8 +22,8 @@ export interface Disk {
   run(statements: readonly BoundStatement[], mode: 'read' | 'write' | 'alone'): Result[];
   /** The power goes: what a commit promises by its settings is there afterwards, and of the rest what chance leaves. */
   cutPower(): void;
-  /** Called after each commit. */
-  onCommit: () => void;
+  /** Called after each commit with what it ran; with nothing where the power has changed what is there meanwhile. */
+  onCommit: (statements?: readonly BoundStatement[]) => void;
   /** Without trouble, and at once. */
   readonly database: Database;
   rows(sql: string): readonly Row[];
@@ -44,6 +44,9 @@ export async function openDisk(draw: Draw): Promise<Disk> {
   let connection = connect(new Connection(':memory:', { strict: true }), settings);
   let prepare = createPrepare(connection);
   let [met, commits] = [0, 0];
+  let isCut = false;
+  /** What is there since the last commit, once nothing more fits. */
+  let full: Uint8Array | undefined;
   /** What the disk has for certain, and after it what commits since have made of it. */
   let images: Uint8Array[] = [];
   const runOne = ({ sql, args }: BoundStatement) => runPrepared(prepare(sql), args);
@@ -65,13 +68,17 @@ export async function openDisk(draw: Draw): Promise<Disk> {
   }
 
   function write(statements: readonly BoundStatement[]): Result[] {
-    const before = disk.trouble === 'is full' ? connection.serialize() : undefined;
+    full = disk.trouble === 'is full' ? (full ?? connection.serialize()) : undefined;
+    const before = full;
     const runOnFull = (statement: BoundStatement) => {
       const isTooMuch = statement.sql === 'COMMIT' && before && Buffer.compare(before, connection.serialize()) !== 0;
       if (isTooMuch) throw failure('SQLITE_FULL');
       return runOne(statement);
     };
-    return runBatch(connection, runOnFull, statements, 'write');
+    const results = runBatch(connection, runOnFull, statements, 'write');
+    // A commit counts itself in the file, even where it changes nothing else.
+    full = undefined;
+    return results;
   }
 
   function run(statements: readonly BoundStatement[], mode: 'read' | 'write' | 'alone'): Result[] {
@@ -80,7 +87,8 @@ export async function openDisk(draw: Draw): Promise<Disk> {
     const results = isWrite ? write(statements) : statements.map(runOne);
     if (isWrite && !isSynced && ++commits % LOGGED_EACH === 0)
       images = [...images.slice(-LOGGED_MAX), connection.serialize()];
-    if (isWrite) disk.onCommit();
+    if (isWrite) disk.onCommit(isCut ? undefined : statements);
+    if (isWrite) isCut = false;
     return results;
   }
 
@@ -108,6 +116,8 @@ export async function openDisk(draw: Draw): Promise<Disk> {
       connection = connect(Connection.deserialize(image, { strict: true }), settings);
       prepare = createPrepare(connection);
       images = [image];
+      full = undefined;
+      isCut = true;
     },
     onCommit: () => undefined,
     database: {

@@ -48,9 +48,9 @@ export async function simulate({ seed, steps, say = () => {} }: SimulationOption
   const world = await openWorld(draw, time, trace.say);
   const counts = { steps: 0, faults: 0, commits: 0 };
   const checkCommit = checkCommits(world, ledger);
-  world.disk.onCommit = () => {
+  world.disk.onCommit = (statements) => {
     trace.note(`commit ${counts.commits++}`);
-    checkCommit();
+    checkCommit(statements);
   };
   const ordeal: Ordeal = {
     seed,
