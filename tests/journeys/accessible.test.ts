@@ -51,6 +51,8 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
       ],
     ])
       expect(found).toContain(fault);
+    // What moves there takes a quarter of a core for as long as it is open.
+    await page.close();
   });
 
   const screens = allScreens(() => world);
@@ -71,6 +73,7 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
       const name = await page.$eval('.spinner', (element) => getComputedStyle(element).animationName);
       expect([path, name]).toEqual([path, 'turn']);
     }
+    await page.close();
   });
 
   test('a whole sign-up by the keyboard alone', async () => {

@@ -30,8 +30,8 @@ export async function faultsOf(page: Page, { part, tabs, words = [] }: ScreenWan
   const unread = words.filter((word) => !read.some((one) => one.startsWith(word)));
   faults.push(...unread.map((word) => `not read: ${word}`));
   faults.push(
-    ...(await inEachTheme(page, async () => [
-      ...(await axeFindings(page)),
+    ...(await inEachTheme(page, async (scheme) => [
+      ...(await axeFindings(page, scheme)),
       ...(await dimTexts(page)),
       ...(await page.evaluate(findForeignLooks)),
       ...(await page.evaluate(findBadWords)),
