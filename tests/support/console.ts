@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { temporaryFolder } from './databases.ts';
 import { untilSo } from './until.ts';
 import { startVault, type TestVault } from './vault.ts';
@@ -92,7 +92,7 @@ export function desk(
   const downloads = temporaryFolder();
   let opened: Desk;
   beforeAll(async () => {
-    const [own, t] = [await startBrowser(), await startVault(vars)];
+    const [own, t] = [await startShell(), await startVault(vars)];
     const secret = await secretAt(t);
     const c = await openConsole(own.browser, t.url);
     const session = await own.browser.target().createCDPSession();
