@@ -135,7 +135,7 @@ async function propose(place: Place, attestation: Attestation, address: Hex): Pr
   const rest = [address, x, y, credential, identifierHash(keccak256, attestation), BigInt(proofExpiresAt)] as const;
   const challenge = recoverChallenge(keccak256, place, rest);
   const assertion = await askPasskey(config.rpId, challenge, [credentialId]).catch((error: unknown) => {
-    // Who tries again makes another one.
+    // The next try makes another one.
     dropNew(config, credentialId);
     throw error;
   });

@@ -67,7 +67,7 @@ export function readPageConfig(): Promise<PageConfig> {
   return ask('/authorize/config') as Promise<PageConfig>;
 }
 
-/** What a passkey has signed for an app, and what tells its manager that the vault took it. */
+/** A passkey's signature for an app, and a call that tells its manager that the vault took it. */
 export interface Signed {
   readonly evidence: Evidence;
   readonly accepted: () => void;

@@ -1,4 +1,4 @@
-// Who asks a page for something, and where the answer may go.
+// The asker of a page, and where the answer may go.
 import { fromBase64url } from '../../client/wallet/bytes.ts';
 import { make } from './view.ts';
 

@@ -35,7 +35,7 @@ export async function judgeCredentialText(given: Arguments, text: string): Promi
   const now = systemClock.now();
   const judge = (keys: IssuerKeys) =>
     judgeCredential(text, { issuer: keys.issuer ?? issuer, keys: keys.keys, now: Math.floor(now / 1000) });
-  // What no key can make good is said first, and nobody is asked about it.
+  // Faults that no key can mend come first, and nobody is asked about them.
   const before = await judge({ keys: [] });
   if ('fault' in before && before.fault !== 'key')
     return judged('not_good', before.fault === 'time' ? timeInWords(claims, now) : WORDS[before.fault], facts);

@@ -2,11 +2,11 @@
 export interface EvidenceJudgement {
   readonly kind: Kind;
   readonly verdict: Verdict;
-  /** What is so, or why it is not good or cannot be decided: one sentence. */
+  /** The finding, or why it is not good or cannot be decided: one sentence. */
   readonly finding: string;
-  /** What the evidence says. Holds no secret: no signature, no token, no key. */
+  /** The evidence's own statements. Holds no secret: no signature, no token, no key. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
-  /** What the judgement does not say, and how to have it decided. */
+  /** Limits of the judgement, and how to have the rest decided. */
   readonly notes: readonly string[];
 }
 

@@ -31,7 +31,7 @@ export interface Proven {
   readonly did: string | null;
 }
 
-/** What a credential is to be of, before it is proven. */
+/** A request for a credential: the address, its DID, and the app that asked. */
 export interface Request extends Pick<Proven, 'identifier' | 'did'> {
   readonly app: string;
 }

@@ -4,7 +4,7 @@ import { isObject } from '../base/json.ts';
 import { type Json, type Jwt, jsonIn, judgeSignature, openJwt, type SignerKey } from './jwt.ts';
 import { CREDENTIAL_TYP, digestOfDisclosure } from './sd-jwt.ts';
 
-/** What a verifier knows: the keys of the issuer, by their `kid`, and the time, in seconds. */
+/** A verifier's knowledge: the keys of the issuer, by their `kid`, and the time, in seconds. */
 export interface CredentialVerifier {
   readonly issuer: string;
   readonly keys: readonly (SignerKey & { readonly kid: string })[];

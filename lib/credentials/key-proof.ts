@@ -26,7 +26,7 @@ const KEYS = {
   Ed25519: { kty: 'OKP', crv: 'Ed25519' },
 } as const;
 
-/** What the holder was given to sign; of a passkey's challenge it follows from the key. */
+/** The nonce that the holder was given to sign; of a passkey's challenge it follows from the key. */
 type NonceOf = string | ((key: HolderKey) => string);
 
 /**

@@ -44,7 +44,7 @@ export async function checkToken(ctx: Ctx, check: TokenToCheck): Promise<TokenVe
   return { verified: true, attestation };
 }
 
-/** What is wrong, in this order; only the last asks somebody outside. */
+/** The first fault, in this order; only the last check asks somebody outside. */
 async function judge(
   ctx: Ctx,
   { identifier, token, client, app, spend }: TokenToCheck,

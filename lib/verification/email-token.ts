@@ -9,7 +9,7 @@ import { isTokenSignedBy, readTokenKey, type TokenKey } from './token-keys.ts';
 /** The longest token that is read. */
 export const TOKEN_CHARS_MAX = 4_096;
 
-/** What is wrong with a token, in the order in which it is judged. */
+/** The faults of a token, in the order in which they are looked for. */
 export const TOKEN_FAULTS = ['form', 'email', 'time', 'audience', 'nonce', 'holder', 'issuer'] as const;
 /** One of them. */
 export type TokenFault = (typeof TOKEN_FAULTS)[number];
@@ -17,7 +17,7 @@ export type TokenFault = (typeof TOKEN_FAULTS)[number];
 /** How old the two parts may be, and how far clocks may be apart, in seconds. */
 const [AGE_MAX, AHEAD_MAX] = [300, 60];
 
-/** What a token is judged against. */
+/** The values that a token must have. */
 export interface TokenTerms {
   /** Whether it is the address that is to be shown. */
   readonly isEmail: (shown: string) => boolean;

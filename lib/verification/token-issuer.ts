@@ -79,7 +79,7 @@ async function look(ctx: Ctx, domain: string, issuer: string, endsAt: number): P
   resolver.searchParams.set('name', `_email-verification.${domain}`);
   resolver.searchParams.set('type', 'TXT');
   const records = issuersIn(await fetchJson(ctx, resolver.href, endsAt));
-  // Of two nobody knows which one the domain means.
+  // With two, nobody knows which one the domain means.
   if (records.length !== 1 || records[0] !== issuer) return undefined;
   const metadata = await fetchJson(ctx, `https://${issuer}/.well-known/email-verification`, endsAt);
   const url = keysUrl(isObject(metadata) ? metadata['jwks_uri'] : undefined, issuer);

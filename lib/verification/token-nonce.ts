@@ -22,8 +22,8 @@ export function createTokenNonce({ keys, clock, random }: Ctx & Pick<Platform, '
 }
 
 /**
- * What a nonce of this client is noted by, once used, and when it ends; undefined for any other text. Of its bytes: a
- * text in base64url has several spellings.
+ * The id by which a used nonce of this client is noted, and when it ends; undefined for any other text. The id is of
+ * the bytes: a text in base64url has several spellings.
  */
 export function openTokenNonce(
   { keys, clock }: Ctx,

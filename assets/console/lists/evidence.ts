@@ -15,7 +15,7 @@ export function pageOf(
   return explorer === null ? undefined : `${explorer}/${kind}/${value}`;
 }
 
-/** What each word of a registration rests on: who signed, which block, and when the vault looked. */
+/** The grounds of each word about a registration: who signed, which block, and when the vault looked. */
 export function evidenceFacts(detail: RegistrationDetail): readonly Fact[] {
   const { registration, evidence } = detail;
   const { status, holder, proven, channel } = registration;
