@@ -116,7 +116,8 @@ function addressOf(given: unknown): Addressed {
     throw new TypeError('credential: expected one of askCode and passkey');
   if (passkey === undefined && typeof askCode !== 'function')
     throw new TypeError(`credential: askCode is ${shown(askCode)}; expected a function`);
-  if (askCode === undefined && passkey !== true && typeof passkey !== 'object')
+  const isNamed = typeof (passkey as Partial<PasskeyOf> | null | undefined)?.credentialId === 'string';
+  if (askCode === undefined && passkey !== true && !isNamed)
     throw new TypeError(`credential: passkey is ${shown(passkey)}; expected true or { credentialId, account }`);
   const text = email ?? phone ?? '';
   if (typeof text !== 'string')

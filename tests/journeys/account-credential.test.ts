@@ -181,10 +181,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
   });
 
   /** A call of the served client at an open page, for somebody's address. */
-  const credentialAt = ({ page }: Here, script: string, email: string) =>
+  const credentialAt = ({ page }: Here, script: string, email: string, passkey = 'true') =>
     page.evaluate(`import('${script}').then(async ({ createClient }) => {
       const vault = createClient({ url: '${world.origin}' });
-      const mine = await vault.credential({ email: '${email}', passkey: true });
+      const mine = await vault.credential({ email: '${email}', passkey: ${passkey} });
       const shown = { audience: 'https://shop.example', nonce: 'n-1', disclose: ['email_domain', 'sub'] };
       return [mine.key.privateKey.extractable, await mine.present(shown)];
     }).catch(({ error, hint }) => [error, hint])`) as Promise<[unknown, string]>;
@@ -203,6 +203,21 @@ describe.skipIf(!chromium)('in Chromium', () => {
     expect(payload).toMatchObject({ iss: world.origin, sub: here.did, email_domain: 'example.com' });
     expect(payload).not.toHaveProperty('email');
     expect(kb?.payload).toMatchObject({ aud: 'https://shop.example', nonce: 'n-1' });
+    // Anybody was asked; after a sign-in by this client that person is, and one may be named.
+    await here.page.evaluate(`{
+      const get = navigator.credentials.get.bind(navigator.credentials);
+      window.asked = [];
+      navigator.credentials.get = (options) => {
+        window.asked.push((options.publicKey.allowCredentials ?? []).length);
+        return get(options);
+      };
+    }`);
+    const named = `await vault.signIn().then(({ credentialId, smartAccount: account }) => ({ credentialId, account }))`;
+    for (const passkey of ['(await vault.signIn(), true)', named]) {
+      const [, again] = await credentialAt(here, '/client.js', here.email, passkey);
+      expect((await sdJwt(world.origin).verify(again, options('n-1'))).payload).toMatchObject({ sub: here.did });
+    }
+    expect(await here.page.evaluate('window.asked')).toEqual([0, 1, 0, 1]);
   });
 
   test('evidence B4 vault.credential by the passkey is not_offered to a page of another origin, and asks nobody', async () => {

@@ -125,6 +125,8 @@ describe('evidence B6: mistakes of a page are a TypeError, before anything is as
     [{ email: 'a@example.com' }, 'credential: expected one of askCode and passkey'],
     [{ email: 'a@example.com', askCode, passkey: true }, 'credential: expected one of askCode and passkey'],
     [{ email: 'a@example.com', askCode: 'yes' }, 'credential: askCode is "yes"; expected a function'],
+    [{ email: 'a@example.com', passkey: null }, /^credential: passkey is null; expected true or/],
+    [{ email: 'a@example.com', passkey: {} }, /^credential: passkey is .*; expected true or/],
     [{ email: 'a@example.com', passkey: false }, /^credential: passkey is .*false.*; expected true or/],
     [{ email: 7, askCode }, 'credential: email is the number 7; expected a text'],
     [{ credential: 'x' }, /^credential: credential is no SD-JWT/],
