@@ -5,6 +5,7 @@ import { type Deployment, deployContracts } from './deploy.ts';
 import { deployEntryPoints } from './entrypoints.ts';
 import { type Inbox, startInbox } from './inbox.ts';
 import { type MailCatcher, startMailCatcher } from './mail.ts';
+import { placeMulticall } from './multicall.ts';
 import { type Paymaster, startPaymaster } from './paymaster.ts';
 import { freeOr, startNear } from './port.ts';
 import { type SmsProvider, smsVars, startSmsProvider } from './sms.ts';
@@ -66,6 +67,7 @@ async function startParts(
   const contracts = await deployContracts(chain.rpc);
   await deployEntryPoints(chain.rpc);
   await placeUsdc(chain.rpc);
+  await placeMulticall(chain.rpc);
   say(`contracts  registry ${contracts.didRegistry}, accounts ${contracts.accountFactory}`);
   const logFile = join(dir, 'bundler.log');
   const bundler = add(await startNear(PORTS.bundler, (port) => startBundler({ rpcUrl: chain.url, port, logFile })));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Hex, TypedData } from 'ox';
 import { messages } from '../../client/approval-terms.ts';
 import type { Chain, ChainRpc } from '../../scripts/dev-stack/chain.ts';
+import { placeMulticall } from '../../scripts/dev-stack/multicall.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import { encodeAssertion, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
@@ -12,8 +13,6 @@ import { toolPath } from '../../scripts/testing/tools.ts';
 /** Whose ether pays for settlements. */
 export const FACILITATOR = devAccount('utility');
 const DOCUMENT = join(import.meta.dir, '../../docs/x402.md');
-/** Where all chains have it; the facilitator asks by it. */
-const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 /** Typed data as the packages hand it to a signer. */
 interface TypedRequest {
@@ -115,13 +114,6 @@ function servePublicNode(target: string) {
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
-}
-
-/** Puts Multicall3 where it is on every public chain. */
-async function placeMulticall(rpc: ChainRpc): Promise<void> {
-  const { multicall3Bytecode: data } = await import(toolPath('viem/_esm/constants/contracts.js'));
-  const code = await rpc('eth_call', [{ data }, 'latest']);
-  await rpc('anvil_setCode', [MULTICALL3, code]);
 }
 
 /** Serves a block of the document that holds a text, at a port of its own, with values in place of the document's. */
