@@ -141,7 +141,20 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
       await press(page, 'approve');
       return told;
     };
-    const [one, other] = [await pay(), await pay()];
+    /** By a link, there and back. */
+    const payByLink = async () => {
+      const link = { by: 'authorization', via: 'link', payer: JSON.parse(bob.payer) };
+      const there = bob.page.waitForNavigation();
+      // The page is left, and answers nothing.
+      void (await click(bob.page, `return vault.pay(${order}, ${JSON.stringify(link)})`)).told.catch(() => undefined);
+      await there;
+      expect(await part(bob.page, 'review')).toContain('nobody vouches for it');
+      const back = bob.page.waitForNavigation();
+      await press(bob.page, 'approve');
+      await back;
+      return bob.page.evaluate(`${world.client}.then((vault) => vault.approved())`) as Promise<TransferAnswer>;
+    };
+    const [one, other] = [await pay(), await payByLink()];
     const nonce = await authorizationNonce({ origin: world.shop, id });
     expect([one.id, one.authorization.nonce, other.authorization.nonce]).toEqual([id, nonce, nonce]);
     // Another amount, payee or order is not what was signed.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { authorizationNonce } from '../../../client/payment-nonce.ts';
 import type { TransferAnswer } from '../../../client/transfer-authorization.ts';
 import { USDC_DOMAINS } from '../../../client/usdc.ts';
+import { approve } from '../../../client/vault/approve.ts';
 import { asked, type PaidRequest, signer } from '../../../client/vault/authorization.ts';
 import { VaultClientError } from '../../../client/vault/error.ts';
 import type { VaultInfo } from '../../../client/vault/vault-info.ts';
@@ -86,6 +87,11 @@ describe('a 402', () => {
       payload: { signature: '0x5160', authorization: ANSWER.authorization },
     });
     expect(Object.keys(headers)).toEqual(['X-PAYMENT']);
+  });
+
+  test('is answered in a popup alone: a link would leave the page that sends the request again', async () => {
+    const link = approve('https://vault.example', ask(required([REQUIREMENT])), { via: 'link' });
+    expect(await wordOf(link)).toBe('approval_blocked');
   });
 
   test('two answers to one 402 have nonces of their own, and end within the hour', async () => {
