@@ -11,6 +11,8 @@ const LONG = [
   'tests/routes/openid-vaults.test.ts',
   // Two thousand orders; lib/moves/evidence holds the same rules one step after the other.
   'tests/orders/moves.test.ts',
+  // Orders of 72 steps; lib/registration/account-keys and routes/account-joins have the rules one step after the other.
+  'tests/orders/joins.test.ts',
 ];
 
 /**
