@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TransactionReceipt } from 'ox';
+import { authorizationNonce } from '../../client/payment-nonce.ts';
+import type { AuthorizationVerdict } from '../../client/payments.ts';
 import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
 import type { SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { chainVars } from '../support/chain-vars.ts';
-import { createPayer, PAYEE } from '../support/payers.ts';
+import { createPayer, orderOf, PAYEE, USDC } from '../support/payers.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
-import { FACILITATOR, signerOf, startX402, usdcOf, type X402World } from '../support/x402.ts';
-import { payingFetch, settlementOf } from '../tools/x402.ts';
+import { FACILITATOR, importBlock, signerOf, startX402, usdcOf, type X402World } from '../support/x402.ts';
+import { payingFetch, paymentFor, settlementOf } from '../tools/x402.ts';
 
 // `@x402/fetch`, `@x402/hono` and the facilitator of `@x402/core` and `@x402/evm`, unmodified, as docs/x402.md has them
 // run: an account of this project pays the documented API by the documented facilitator, on a real chain.
@@ -55,6 +57,13 @@ const CASES = ([1, 2] as const).flatMap((kind) =>
   ['that exists', 'that does not exist yet'].map((is) => [kind, is] as const),
 );
 
+type Order = ReturnType<typeof orderOf> & { readonly since: number };
+interface Signed {
+  readonly authorization: object;
+  readonly signature: string;
+}
+type SettleOrder = (answer: Signed & { readonly account: string }, order: Order) => Promise<AuthorizationVerdict>;
+
 test.each(CASES)('an account of kind %d %s pays the documented API', async (kind, is) => {
   const account = await createPayer(chain.rpc, kind);
   const isUnborn = is !== 'that exists';
@@ -71,6 +80,37 @@ test.each(CASES)('an account of kind %d %s pays the documented API', async (kind
   console.info(`kind ${kind}, ${is}: ${gas.settlement} gas, its creation ${gas.creation}`);
   expect(gas.settlement).toBeLessThanOrEqual(BOUNDS[kind].settlement);
   expect(gas.creation).toBeLessThanOrEqual(BOUNDS[kind].creation);
+});
+
+test('the documented shop has an order settled, which the token and the chain know as that order alone', async () => {
+  const { settleOrder } = await importBlock<{ settleOrder: SettleOrder }>('settleOrder', {
+    'vault/payments': Bun.fileURLToPath(new URL('../../client/payments.ts', import.meta.url)),
+    'https://facilitator.example.com': world.facilitator,
+    'https://rpc.example.com': chain.url,
+  });
+  const account = await createPayer(chain.rpc, 2);
+  const [order, other] = [1, 2].map(() => ({
+    ...orderOf({ token: USDC, amount: PRICE }),
+    since: Math.floor(Date.now() / 1000) - 60,
+  })) as [Order, Order];
+  // As the vault's page signs for this order.
+  const nonce = await authorizationNonce(order);
+  const payment = await paymentFor(world.weather, signerOf(account, { isUnborn: true, message: { nonce } }));
+  const { authorization, signature } = payment.paymentPayload.payload as unknown as Signed;
+  const answer = { authorization: { ...authorization, nonce }, signature, account: account.address };
+  const owned = await usdcOf(chain.rpc, account.address);
+  const dearer = { ...order, amount: '20000' };
+  expect(await settleOrder(answer, dearer)).toMatchObject({ status: 'pending' });
+  for (let again = 0; again < 2; again++) {
+    expect(await settleOrder(answer, order)).toMatchObject({
+      status: 'paid',
+      by: 'authorization',
+      nonce,
+      account: account.address.toLowerCase(),
+    });
+  }
+  expect(await settleOrder(answer, other)).toMatchObject({ status: 'pending' });
+  expect(owned - (await usdcOf(chain.rpc, account.address))).toBe(PRICE);
 });
 
 test('a page of another origin may ask the documented API, pay, and read what it says', async () => {

@@ -118,6 +118,15 @@ function servePublicNode(target: string) {
 
 /** Serves a block of the document that holds a text, at a port of its own, with values in place of the document's. */
 async function serveBlock(holding: string, values: Readonly<Record<string, string>>) {
+  const { default: served } = await importBlock<{
+    default: { fetch(request: Request): Response | Promise<Response> };
+  }>(holding, values);
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => served.fetch(request) });
+  return { url: `http://localhost:${server.port}`, stop: () => server.stop(true) };
+}
+
+/** The exports of a block of the document. */
+export async function importBlock<T>(holding: string, values: Readonly<Record<string, string>>): Promise<T> {
   const text = Object.entries(values).reduce(
     (whole, [name, value]) => {
       if (!whole.includes(name)) throw new Error(`docs/x402.md has no ${name}`);
@@ -129,11 +138,7 @@ async function serveBlock(holding: string, values: Readonly<Record<string, strin
   const folder = mkdtempSync(toolPath('.x402-'));
   try {
     writeFileSync(join(folder, 'served.mjs'), text);
-    const { default: served } = (await import(join(folder, 'served.mjs'))) as {
-      default: { fetch(request: Request): Response | Promise<Response> };
-    };
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => served.fetch(request) });
-    return { url: `http://localhost:${server.port}`, stop: () => server.stop(true) };
+    return (await import(join(folder, 'served.mjs'))) as T;
   } finally {
     rmSync(folder, { recursive: true });
   }
