@@ -1,5 +1,6 @@
 // The page on which a person reads what an app asks them to approve, and has their passkey sign it.
 import type { Approver } from '../../client/approval-answer.ts';
+import { hasPasskeys } from '../../client/vault/passkeys.ts';
 import { type Account, NoAccountError } from '../../client/wallet/account.ts';
 import { PasskeyError } from '../../client/wallet/passkey.ts';
 import { type Config, UnreachableError } from '../../client/wallet/vault.ts';
@@ -37,6 +38,7 @@ async function start(): Promise<void> {
   writeNetwork('chain', config);
   const request = readRequest(channel.asked, channel.asker, { now: Date.now(), chainId: config.chainId });
   setTimeout(() => end('expired'), request.expires * 1000 - Date.now());
+  if (!hasPasskeys()) return problem('passkeys_unavailable');
   await proceed(request, config);
 }
 

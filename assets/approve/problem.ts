@@ -6,7 +6,14 @@ import { RequestError, type RequestFault } from './request.ts';
 import { showPart } from './view.ts';
 
 /** What went wrong. The word goes to the app too. */
-export type Problem = RequestFault | 'no_request' | 'down' | 'no_key' | 'aborted' | 'unexpected';
+export type Problem =
+  | RequestFault
+  | 'no_request'
+  | 'passkeys_unavailable'
+  | 'down'
+  | 'no_key'
+  | 'aborted'
+  | 'unexpected';
 
 /** The problem of an error, and whether trying again can help. */
 export function problemOf(error: unknown): readonly [of: Problem, canRetry: boolean] {

@@ -225,6 +225,17 @@ describe.skipIf(!chromium)('approvals in Chromium', () => {
     });
   });
 
+  test('a browser without passkeys says so before anything is asked, and the app gets the word', async () => {
+    const { page } = await world.open('/app');
+    await page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential');
+    await elsewhere(page, () => ask(page, requestOf(), { via: 'link' }));
+    expect(await part(page, 'problem')).toContain('This browser cannot use passkeys here');
+    await elsewhere(page, () => press(page, 'leave'));
+    expect(await page.evaluate(`${world.client}.then((vault) => vault.approved())`)).toMatchObject({
+      error: 'passkeys_unavailable',
+    });
+  });
+
   test('what the app says wrongly is a TypeError, and its window closes', async () => {
     const { page } = await world.open('/app');
     expect(await ask(page, requestOf({ text: '{"to":"0x00"}' }))).toContain('approval.text is');

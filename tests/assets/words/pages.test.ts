@@ -96,6 +96,7 @@ const APPROVE_PROBLEMS = {
   no_request: 1,
   down: 1,
   no_key: 1,
+  passkeys_unavailable: 1,
   aborted: 1,
   unexpected: 1,
 } as const satisfies Readonly<Record<ApproveProblem, 1>>;
