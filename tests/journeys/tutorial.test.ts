@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { type Stack, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
@@ -77,7 +77,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
   };
 
   beforeAll(async () => {
-    own = await startBrowser();
+    own = await startShell();
     page = await own.browser.newPage();
     await passkeys.attach(page);
   });
