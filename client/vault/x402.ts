@@ -37,7 +37,7 @@ export async function readRequirement(response: Response, chainId: number, usdc:
   const entries = Array.isArray(accepts) ? accepts.map(membersOf) : [];
   const accepted = entries.find(({ scheme, network, asset, extra }) => {
     const { assetTransferMethod = 'eip3009' } = membersOf(extra);
-    const isHere = (NETWORKS[String(network)] ?? network) === `eip155:${chainId}`;
+    const isHere = isText(network) && (NETWORKS[network] ?? network) === `eip155:${chainId}`;
     return scheme === 'exact' && isHere && isSame(asset, usdc) && assetTransferMethod === 'eip3009';
   });
   if (!accepted || (version !== 1 && version !== 2))
@@ -46,7 +46,7 @@ export async function readRequirement(response: Response, chainId: number, usdc:
   const about = version === 2 ? membersOf(resource) : { description, url: accepted['resource'] };
   return {
     ...{ payTo, value: version === 2 ? amount : maxAmountRequired, label: about['description'] || about['url'] },
-    seconds: Number(maxTimeoutSeconds) || SECONDS,
+    seconds: secondsOf(maxTimeoutSeconds) || SECONDS,
     headersFor({ authorization, signature }) {
       const payload = { signature, authorization };
       if (version === 1) return { 'X-PAYMENT': encoded({ x402Version: 1, scheme, network, payload }) };
@@ -59,8 +59,17 @@ function membersOf(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Members) : {};
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
 function isSame(one: unknown, other: string): boolean {
-  return String(one).toLowerCase() === other.toLowerCase();
+  return isText(one) && one.toLowerCase() === other.toLowerCase();
+}
+
+/** Whole seconds; 0 for nonsense. */
+function secondsOf(value: unknown): number {
+  return typeof value === 'number' ? Math.max(0, Math.floor(value)) : 0;
 }
 
 function textOf(base64: string): string {

@@ -115,6 +115,23 @@ describe('a 402', () => {
     expect(await wordOf(ask(make()))).toBe('not_offered');
   });
 
+  test('with entries that are nonsense offers the one that is not, and ends in whole seconds', async () => {
+    const odd = { toString: 1, valueOf: 1 };
+    const entries = [
+      { ...REQUIREMENT, network: odd },
+      { ...REQUIREMENT, asset: odd },
+      { ...REQUIREMENT, network: 'constructor' },
+      { ...REQUIREMENT, network: '__proto__' },
+    ];
+    const start = Math.floor(Date.now() / 1000);
+    const endOf = async (maxTimeoutSeconds: unknown) => {
+      const { shown } = await ask(required([...entries, { ...REQUIREMENT, maxTimeoutSeconds }]));
+      return Number((shown as Shown).authorization['validBefore']) - start;
+    };
+    expect(await endOf(60.5)).toBeOneOf([60, 61, 62]);
+    for (const none of [odd, -1, 0, '60', true, null, [60]]) expect(await endOf(none)).toBeWithin(300, 303);
+  });
+
   test('is one: any other answer is a mistake of the page, and a chain without known USDC has none', async () => {
     expect(await wordOf(ask(new Response()))).toBe('TypeError: pay: the response has status 200; expected 402');
     expect(await wordOf(ask(required([REQUIREMENT]), 31337))).toBe('not_offered');
