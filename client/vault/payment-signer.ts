@@ -2,6 +2,7 @@
 import type { ApprovalAnswer } from '../approval-question.ts';
 import { checksum } from '../checksum.ts';
 import { keccak256 } from '../keccak.ts';
+import { DOMAIN_TYPE } from '../messages.ts';
 import { isAddress } from '../order-members.ts';
 import { AUTHORIZATION_TYPE, type TransferAnswer } from '../transfer-authorization.ts';
 import { usdcDomainOf } from '../usdc.ts';
@@ -48,9 +49,9 @@ export async function signer(
     async signTypedData({ domain, types, primaryType, message }) {
       const isFit =
         primaryType === NAME &&
-        JSON.stringify(types?.[NAME]) === JSON.stringify(MEMBERS) &&
-        isSame(domain, { name, version, chainId, verifyingContract: address }) &&
-        isSame({ from: message?.['from'] }, { from: account });
+        hasTypes(types) &&
+        isDomain(domain, { name, version, chainId, verifyingContract: address }) &&
+        isSame(message?.['from'], account);
       if (!isFit)
         throw fault('not_offered', { hint: `Only ${NAME} of USDC on chain ${chainId} from ${account} is signed.` });
       const authorization = Object.fromEntries(MEMBERS.map((member) => [member.name, String(message[member.name])]));
@@ -69,20 +70,37 @@ export async function readUsdc(info: VaultInfo) {
 }
 
 const NAME = 'TransferWithAuthorization';
-const MEMBERS = AUTHORIZATION_TYPE.slice(NAME.length + 1, -1)
-  .split(',')
-  .map((member) => {
-    const [type = '', name = ''] = member.split(' ');
-    return { name, type };
-  });
+const MEMBERS = membersOf(AUTHORIZATION_TYPE);
+const DOMAIN_MEMBERS = membersOf(DOMAIN_TYPE);
 
-/** Whether an object has exactly these members, whatever the case of addresses and the type of numbers. */
-function isSame(given: object | undefined, wanted: object): boolean {
-  const [one, other] = [given ?? {}, wanted].map((of) =>
-    Object.entries(of)
-      .map(([name, value]) => `${name}=${String(value).toLowerCase()}`)
-      .sort()
-      .join(),
-  );
-  return one === other;
+/** The members of a type, as viem writes them. */
+function membersOf(type: string) {
+  return type
+    .slice(type.indexOf('(') + 1, -1)
+    .split(',')
+    .map((member) => {
+      const [of = '', name = ''] = member.split(' ');
+      return { name, type: of };
+    });
+}
+
+/** Whether these are the types that are signed and no others. Some libraries name that of the domain too. */
+function hasTypes(types: TypedData['types'] | undefined): boolean {
+  const { [NAME]: members, EIP712Domain = DOMAIN_MEMBERS, ...others } = types ?? {};
+  const isFit = JSON.stringify([members, EIP712Domain]) === JSON.stringify([MEMBERS, DOMAIN_MEMBERS]);
+  return isFit && Object.keys(others).length === 0;
+}
+
+/** Whether a domain has exactly these members. */
+function isDomain(domain: object | undefined, wanted: Readonly<Record<string, string | number>>): boolean {
+  const given = Object.entries(domain ?? {});
+  const isRight = ([name, value]: readonly [string, unknown]) =>
+    Object.hasOwn(wanted, name) && isSame(value, wanted[name]);
+  return given.length === Object.keys(wanted).length && given.every(isRight);
+}
+
+/** Whether it is this value, whatever the case of an address and the type of a number. A text has one spelling. */
+function isSame(value: unknown, wanted: string | number | undefined): boolean {
+  if (isAddress(value)) return value.toLowerCase() === String(wanted).toLowerCase();
+  return typeof value !== 'object' && String(value) === String(wanted);
 }

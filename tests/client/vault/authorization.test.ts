@@ -197,8 +197,15 @@ describe('the signer', () => {
   test('asks the page for an authorization of the account’s, whatever the types of its numbers', async () => {
     const { address, signTypedData } = await make({ ...PERSON, account: ACCOUNT.toLowerCase() });
     expect(address).toBe(ACCOUNT);
+    const EIP712Domain = ['string name', 'string version', 'uint256 chainId', 'address verifyingContract'].map(
+      (member) => {
+        const [type, name] = member.split(' ');
+        return { name, type };
+      },
+    );
+    const types = { EIP712Domain, ...AUTHORIZATION_TYPES };
     for (const chainId of [84532, 84532n, '84532'])
-      expect(await signTypedData({ ...TYPED, domain: { ...TYPED.domain, chainId } })).toBe('0x5160');
+      expect(await signTypedData({ ...TYPED, types, domain: { ...TYPED.domain, chainId } })).toBe('0x5160');
     expect(opened.splice(0)[2]).toMatchObject({
       ...{ form: 'transfer-authorization', token: { chainId: 84532, address: USDC } },
       authorization: { ...TYPED.message, value: '1250000', validAfter: '0', validBefore: '9' },
@@ -217,11 +224,22 @@ describe('the signer', () => {
     ['another chain', { domain: { ...TYPED.domain, chainId: 8453 } }],
     ['another name', { domain: { ...TYPED.domain, name: 'USD Coin' } }],
     ['another version', { domain: { ...TYPED.domain, version: '1' } }],
+    ['a name in another case, which has another hash', { domain: { ...TYPED.domain, name: 'usdc' } }],
+    [
+      'one member that spells out the others',
+      { domain: { chainId: `84532,name=USDC,verifyingContract=${USDC},version=2` } },
+    ],
+    ['a member in another case', { domain: { name, version, ChainId: 84532, verifyingContract: USDC } }],
+    ['a type beside it', { types: { ...AUTHORIZATION_TYPES, Permit: AUTHORIZATION_TYPES.TransferWithAuthorization } }],
+    [
+      'a domain of another type',
+      { types: { ...AUTHORIZATION_TYPES, EIP712Domain: [{ name: 'name', type: 'string' }] } },
+    ],
     ['another payer', { message: { ...TYPED.message, from: TEA.payTo.replace('A11', 'B22') } }],
   ])('refuses %s before a window opens', async (_, more) => {
     const { signTypedData } = await make();
     expect(await wordOf(signTypedData({ ...TYPED, ...more } as typeof TYPED))).toBe('not_offered');
-    expect(opened).toEqual([]);
+    expect(opened.splice(0)).toEqual([]);
   });
 
   test('is of somebody who is known, on a chain whose USDC is', async () => {
