@@ -53,7 +53,7 @@ export async function asked(
     demandMembers(order, { ...TERMS, ...membersOf(chainId, address) });
     const end = expires === undefined ? now + ORDER_SECONDS : Math.floor(Date.parse(expires) / 1000);
     const nonce = await authorizationNonce({ origin: location.origin, id });
-    const authorization = { to, value: String(amount), ...timesUntil(end), nonce };
+    const authorization = { to, value: String(BigInt(amount)), ...timesUntil(end), nonce };
     return { shown: { ...common, id, label, authorization } };
   }
   const { payTo, value, seconds, label, headersFor } = await readRequirement(order, chainId, address);

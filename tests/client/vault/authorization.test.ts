@@ -152,6 +152,13 @@ describe('an order', () => {
     expect(answered).toBeUndefined();
   });
 
+  test('is of the amount that verifyPayment reads, however it is spelled', async () => {
+    for (const spelled of ['1000', '0001000', 1000n])
+      expect((await ask({ ...ORDER, amount: spelled as string })).shown).toMatchObject({
+        authorization: { value: '1000' },
+      });
+  });
+
   test('ends when it says, within the hour', async () => {
     const at = Math.floor(Date.now() / 1000);
     const endOf = async (seconds?: number) => {
