@@ -1,5 +1,6 @@
 // Payments by an authorization of USDC (EIP-3009), as x402 asks for them: a file of its own, loaded when somebody pays
 // so.
+import { isApprovalId } from '../approval-terms.ts';
 import { demandMembers, TERMS } from '../order-members.ts';
 import { authorizationNonce } from '../payment-nonce.ts';
 import { AUTHORIZATION_SECONDS_MAX, type TransferAnswer } from '../transfer-authorization.ts';
@@ -68,6 +69,8 @@ export async function asked(
 function membersOf(chainId: number, address: string) {
   const isUsdc = (value: unknown) => String(value).toLowerCase() === address.toLowerCase();
   return {
+    // The page names a request so, and /pay takes any text.
+    id: [isApprovalId, '1 to 128 characters of ASCII without blanks'],
     token: [isUsdc, `USDC's address on the vault's chain, ${address}`],
     chainId: [(value: unknown) => value === undefined || value === chainId, `the vault's chain, ${chainId}`],
     expires: [(value: unknown) => value === undefined || Date.parse(String(value)) > 0, 'ISO 8601'],

@@ -177,6 +177,7 @@ describe('an order', () => {
     ['order.amount is "0"', { amount: '0' }],
     ['order.to is missing', { to: undefined }],
     ['order.id is missing', { id: undefined }],
+    ['order.id is "order 7"', { id: 'order 7' }],
     ['order.expires is "soon"', { expires: 'soon' }],
   ])('with a fault is a TypeError: %s', async (words, more) => {
     expect(await wordOf(ask({ ...ORDER, ...more }))).toStartWith(`TypeError: ${words}`);
