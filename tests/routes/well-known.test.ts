@@ -8,9 +8,10 @@ beforeEach(async () => {
 afterEach(() => t.stop());
 
 test("/.well-known/did.json is the registrar's document with the operator's key", async () => {
-  const { status, body } = await t.call('GET /.well-known/did.json');
+  const { status, headers, body } = await t.call('GET /.well-known/did.json');
   const did = `did:web:localhost%3A${new URL(t.url).port}`;
-  expect([status, body.id]).toEqual([200, did]);
+  // A client of did:web reads nothing whose media type is not JSON's, so `application/did` would break it.
+  expect([status, headers.get('content-type'), body.id]).toEqual([200, 'application/json', did]);
   const [method, ...others] = body.verificationMethod;
   expect(method).toMatchObject({ id: `${did}#operator`, type: 'Multikey', controller: did });
   expect(method.publicKeyMultibase).toStartWith('z6Mk');
