@@ -58,6 +58,7 @@ export const LONGER: Readonly<Record<string, number>> = {
   'races/writer': 4,
   'runtimes/enclave': 4,
   'scripts/release/reproducible': 4,
+  'simulations/vault/plants': 4,
   'simulations/vault/simulate': 4,
   'torture/torture': 6,
 };
