@@ -61,7 +61,7 @@ function describeMissing({ chainId }: Config, set: readonly Contract[], missing:
   );
 }
 
-const TO = 'to a deployed address (vault contracts deploy), or to nothing';
+const TO = 'to a deployed address (vault contracts deploy), or to none';
 
 function contractsOf(config: Config): readonly Contract[] {
   return Object.entries(CONTRACTS).flatMap(([name, read]) => {

@@ -495,6 +495,8 @@ describe('the chain', () => {
     expect(failed.map(({ name, text }) => `${name} ${text}`)).toEqual([
       `contracts none of the 5 contracts is on chain 84532: ${addresses.join(', ')}`,
     ]);
+    // An empty value is the default again.
+    expect(failed[0]?.remedy).toEndWith(', or to none');
     expect(told(findings, 'tokens')).toEqual(['skipped there is no contract at USDC_ADDRESS']);
     expect(told(findings, 'registrar')).toEqual([
       expect.stringMatching(/^ok 0x.* has .* ether$/),
