@@ -101,6 +101,13 @@ describe.skipIf(!chromium)('a code field', () => {
   /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
   const come = async ({ url, reach, field }: Place, width: number, dir = 'ltr') => {
     const { page } = await world.come({}, url(world));
+    const sent: unknown[] = [];
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/api/verify/check') || request.method() !== 'POST') return void request.continue();
+      sent.push(JSON.parse(request.postData() ?? '{}').code);
+    });
+    // Long before the code: Chromium lets requests pass for a moment after it says that it keeps them back.
+    await page.setRequestInterception(true);
     await page.setViewport({ width, height: 700 });
     await page.evaluate((value) => {
       document.documentElement.dir = value;
@@ -108,12 +115,6 @@ describe.skipIf(!chromium)('a code field', () => {
     await reach(page);
     await page.waitForSelector(field, { visible: true });
     await page.waitForFunction((selector) => document.activeElement?.matches(selector), {}, field);
-    const sent: unknown[] = [];
-    await page.setRequestInterception(true);
-    page.on('request', (request) => {
-      if (!request.url().endsWith('/api/verify/check') || request.method() !== 'POST') return void request.continue();
-      sent.push(JSON.parse(request.postData() ?? '{}').code);
-    });
     return { page, sent };
   };
 
