@@ -43,13 +43,21 @@ export async function rememberChain(
     await rpc('evm_setNextBlockTimestamp', [Number(block.timestamp) + count]);
     const act = acts[change];
     if (act) await act();
-    else await waitForReceipt(rpc, (await rpc('eth_sendRawTransaction', [change])) as Hex.Hex);
+    else await mined((await rpc('eth_sendRawTransaction', [change])) as Hex.Hex);
+  }
+
+  /** Waits until a transaction is mined. One behind a gap of its sender's nonces is not, however long one waits. */
+  async function mined(hash: Hex.Hex): Promise<void> {
+    const sent = (await rpc('eth_getTransactionByHash', [hash])) as { from: string; nonce: string };
+    const count = (await rpc('eth_getTransactionCount', [sent.from, 'latest'])) as string;
+    if (BigInt(sent.nonce) <= BigInt(count)) await waitForReceipt(rpc, hash);
   }
 
   /** Brings the real chain to where the order is. */
   async function arrive(): Promise<void> {
     if (place.join() === changes.join()) return;
     if (!changes.join().startsWith(place.join())) {
+      await rpc('anvil_dropAllTransactions');
       await rpc('evm_revert', [snapshot]);
       snapshot = await rpc('evm_snapshot');
       place = [];
@@ -79,7 +87,7 @@ export async function rememberChain(
     await rpc('evm_setNextBlockTimestamp', [Number(block.timestamp) + place.length + 1]);
     const hash = (await rpc('eth_sendRawTransaction', [raw])) as Hex.Hex;
     place = [...place, raw];
-    await waitForReceipt(rpc, hash).catch(() => undefined);
+    await mined(hash).catch(() => undefined);
     return hash;
   }
 
