@@ -24,7 +24,7 @@ export interface PaymentReceipt {
   readonly token?: string | undefined;
 }
 
-/** The hints to a transfer by authorization (EIP-3009) of the order's token, whoever sent it to the chain. */
+/** The hints to a transfer by authorization (EIP-3009) of the order's token; anybody may have sent it to the chain. */
 export interface AuthorizationReceipt {
   readonly by: 'authorization';
   /** The account whose authorization it is. */

@@ -26,7 +26,7 @@ export function sumOf({ amount }: Pick<Transfer, 'amount'>): string {
   return `${amountText(amount, DECIMALS)} USDC`;
 }
 
-/** Writes it. Whoever has the signature can collect the sum for this payee alone, so its whole address is shown. */
+/** Writes it. Anybody with the signature can collect the sum for this payee alone, so its whole address is shown. */
 export function writeTransfer({ to, amount, token, label }: Transfer, balance: bigint): void {
   const sum = sumOf({ amount });
   const payee = checksum(to.slice(2), keccak256);

@@ -80,7 +80,7 @@ describe('a payment by authorization is paid', () => {
     }
   });
 
-  test('from an address, and by whoever was first to send it', async () => {
+  test('from an address, and by the first who sent it', async () => {
     const { order, call, receipt } = await paidByAlice();
     expect(await verify(receipt, order)).toMatchObject({ status: 'paid', account: alice.address.toLowerCase() });
     // The facilitator's own transaction comes second, and reverts.
@@ -90,7 +90,7 @@ describe('a payment by authorization is paid', () => {
     expect(await verify(receiptOf(alice.address, late), order)).toMatchObject({ txHash: receipt.txHash });
   });
 
-  test('from an account that runs other code by now: the token moved it, whoever vouched', async () => {
+  test('from an account that runs other code by now: the token moved it, and the code is not looked at', async () => {
     const account = await createPayer(rpc, 2);
     await payOrder(rpc, account, orderOf());
     const upgradeTo = AbiFunction.from('function upgradeToAndCall(address to, bytes data)');

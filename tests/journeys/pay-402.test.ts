@@ -169,7 +169,7 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     expect(await verifyPayment(receipt, terms, world.chain.url)).toMatchObject({ status: 'paid' });
     expect(await balanceOf(bob.account)).toBe(4_000_000n);
 
-    // This device has an account, but the app names another: whoever picks one is told so.
+    // This device has an account, but the app names another: a person who picks one sees that.
     const named = `0x${'b0'.repeat(20)}`;
     const now = Math.floor(Date.now() / 1000);
     const request = {
