@@ -1,4 +1,5 @@
 // The calls to a node that verify a payment (JSON-RPC of Ethereum, EIP-1474).
+import { cappedText } from './capped-text.ts';
 import type { ReceiptLog } from './operations.ts';
 
 /** Asks a node: the result of a JSON-RPC call. Throws the node's error, or that it cannot be asked. */
@@ -162,17 +163,8 @@ async function post(url: string | URL, body: string): Promise<string> {
 }
 
 async function textOf({ ok, status, body }: Response): Promise<string> {
-  let [text, length] = ['', 0];
-  const decoder = new TextDecoder();
-  const reader = body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    length += part.value.length;
-    if (length > ANSWER_BYTES_MAX) {
-      await reader?.cancel();
-      throw new NodeError('the node answered too much');
-    }
-    text += decoder.decode(part.value, { stream: true });
-  }
+  const text = await cappedText(body, ANSWER_BYTES_MAX);
+  if (text === undefined) throw new NodeError('the node answered too much');
   // Some nodes answer their errors with a status of their own.
   if (!ok && !text.includes('"error"')) throw new NodeError(`the node answered ${status}`);
   return text;

@@ -1,5 +1,6 @@
 // HTTP 402 as x402 writes it, version 2 in headers and version 1 in the body.
 import { utf8 } from '../bytes.ts';
+import { cappedText } from '../capped-text.ts';
 import type { TransferAnswer } from '../transfer-authorization.ts';
 import { fromBase64url } from '../wallet/bytes.ts';
 import { fault, parseJson } from './error.ts';
@@ -82,19 +83,7 @@ function textOf(base64: string): string {
 
 /** A copy is read, so that the page can still read its own; empty where it is too long. */
 async function bodyOf(response: Response): Promise<string> {
-  const reader = response.clone().body?.getReader();
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  for (;;) {
-    const { value, done = true } = (await reader?.read()) ?? {};
-    if (done) return text;
-    bytes += value?.length ?? 0;
-    if (bytes > BODY_BYTES_MAX) {
-      await reader?.cancel();
-      return '';
-    }
-    text += decoder.decode(value, { stream: true });
-  }
+  return (await cappedText(response.clone().body, BODY_BYTES_MAX)) ?? '';
 }
 
 /** JSON in base64 with its padding, as x402 writes it. */
