@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { tabOrder } from '../support/accessible.ts';
 import { createHere, makeHere, openDevice } from '../support/account-page.ts';
+import { type AuthorizeWorld, startAuthorizeWorld, visit } from '../support/authorize-page.ts';
 import { createPasskeys, press } from '../support/pay.ts';
-import { type RegisterWorld, startRegisterWorld, visit } from '../support/register-page.ts';
 import { allScreens } from '../support/screens/all.ts';
+import { newcomerScreens } from '../support/screens/authorize.ts';
 import { faultsOf, faultsOnSmallPhone } from '../support/screens/faults.ts';
-import { newcomerScreens } from '../support/screens/register.ts';
 
 /** Wrong in every way that is looked for. */
 const WRONG = `<!doctype html><html><title>T</title><style>
@@ -18,9 +18,9 @@ const WRONG = `<!doctype html><html><title>T</title><style>
   <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i><i class="spinner"></i><div></div>`;
 
 describe.skipIf(!chromium)('every screen is for everybody', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   beforeAll(async () => {
-    world = await startRegisterWorld({ SUPPORT_ADDRESS: 'help@tea.example', BRAND_NAME: 'Tea House' });
+    world = await startAuthorizeWorld({ SUPPORT_ADDRESS: 'help@tea.example', BRAND_NAME: 'Tea House' });
   });
   // What is still open ends with the browser.
   afterAll(() => world.stop());

@@ -4,17 +4,17 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
+import { type AuthorizeWorld, awaitRow, goThrough, visits } from '../support/authorize-page.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { runToEnd } from '../support/output.ts';
 import { press } from '../support/pay.ts';
-import { awaitRow, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 import { SOURCES } from '../support/run.ts';
 import { faultsOf } from '../support/screens/faults.ts';
 import { until } from '../support/until.ts';
 import { sdJwt } from '../tools/credential-clients.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const { come, address } = visits((opened) => {
     world = opened;
   });

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
+import { type AuthorizeWorld, awaitRow, goThrough, visits } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
-import { awaitRow, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 import { until } from '../support/until.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const { come, address } = visits((opened) => {
     world = opened;
   });

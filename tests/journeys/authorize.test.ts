@@ -4,10 +4,10 @@ import type { BrowserContext, Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { AGENT, createAgentHost } from '../support/agents.ts';
+import { visitorAt } from '../support/authorize-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { clientsFile, FORM, partsOf } from '../support/openid.ts';
 import { awaitSelector, createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
-import { visitorAt } from '../support/register-page.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   const app = Bun.serve({

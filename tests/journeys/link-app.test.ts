@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { type AuthorizeWorld, startAuthorizeWorld, visitorAt } from '../support/authorize-page.ts';
 import { createPasskeys, press } from '../support/pay.ts';
-import { type RegisterWorld, startRegisterWorld, visitorAt } from '../support/register-page.ts';
 
 const APP = join(import.meta.dir, '../../examples/apps/link.ts');
 
 describe.skipIf(!chromium)('examples/apps/link.ts, whose whole sign-in is a link, an exchange and a look', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   let app: { fetch(request: Request): Promise<Response> } | undefined;
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -18,7 +18,7 @@ describe.skipIf(!chromium)('examples/apps/link.ts, whose whole sign-in is a link
   });
   const origin = `http://localhost:${server.port}`;
   beforeAll(async () => {
-    world = await startRegisterWorld({}, { tea: { redirect_uris: [`${origin}/back`] } });
+    world = await startAuthorizeWorld({}, { tea: { redirect_uris: [`${origin}/back`] } });
     const text = await Bun.file(APP).text();
     const folder = mkdtempSync(join(tmpdir(), 'vault-link-'));
     const own = text.replaceAll('https://vault.example.com', world.origin).replaceAll('https://tea.example', origin);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { type AuthorizeWorld, goThrough, visits } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
-import { goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 import { hearSignals } from '../support/signals.ts';
 import { until } from '../support/until.ts';
 
 // Passkeys that nobody has to look for, at /authorize.
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const { come, address } = visits((opened) => {
     world = opened;
   });

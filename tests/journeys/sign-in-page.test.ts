@@ -4,11 +4,11 @@ import type { BrowserContext, Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
+import { visitorAt } from '../support/authorize-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { waitLimitMs } from '../support/limits.ts';
 import { clientsFile } from '../support/openid.ts';
 import { awaitSelector, createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
-import { visitorAt } from '../support/register-page.ts';
 
 // oidc-client-ts, as its package is, in a page without a server: discovery, /token and /userinfo are asked by the page
 // from another origin, and the popup finds its opener after the vault's page.

@@ -1,24 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { fromHex } from '../../lib/base/bytes.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { awaitSelector, createPasskeys, press } from '../support/pay.ts';
 import {
   type Arrival,
+  type AuthorizeWorld,
   goThrough,
-  type RegisterWorld,
-  startRegisterWorld,
+  startAuthorizeWorld,
   type Visitor,
   visit,
-} from '../support/register-page.ts';
+} from '../support/authorize-page.ts';
+import { awaitSelector, createPasskeys, press } from '../support/pay.ts';
 import { addKey, createSecond } from '../support/second-account.ts';
 
 // Links that attack, devices of others, and passkeys that came later.
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const visitors: Visitor[] = [];
   beforeAll(async () => {
-    world = await startRegisterWorld();
+    world = await startAuthorizeWorld();
   });
   afterAll(() => world.stop());
   afterEach(async () => {

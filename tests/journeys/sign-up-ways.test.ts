@@ -1,24 +1,24 @@
-// Other ways to and through /authorize than that of register.test.ts.
+// Other ways to and through /authorize than that of sign-up.test.ts.
 import { describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { waitLimitMs } from '../support/limits.ts';
-import { awaitSelector, press } from '../support/pay.ts';
 import {
   type Arrival,
+  type AuthorizeWorld,
   goThrough,
-  type RegisterWorld,
-  startRegisterWorld,
+  startAuthorizeWorld,
   type Visitor,
   visit,
   visitorAt,
   visits,
-} from '../support/register-page.ts';
+} from '../support/authorize-page.ts';
+import { waitLimitMs } from '../support/limits.ts';
+import { awaitSelector, press } from '../support/pay.ts';
 import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const { come, address } = visits((opened) => {
     world = opened;
   });
@@ -353,7 +353,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
   });
   test('a vault that registers by invitation: the link brings the invite, over a reload too', async () => {
-    const invited = await startRegisterWorld({ REGISTRATION: 'invite' });
+    const invited = await startAuthorizeWorld({ REGISTRATION: 'invite' });
     const operator = { authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
     const { token } = (await invited.t.call('POST /v1/console/invites', {}, operator)).body;
     const stranger = await visit(invited, invited.app.link());

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { type Arrival, type AuthorizeWorld, goThrough, visits } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
-import { type Arrival, goThrough, type RegisterWorld, visits } from '../support/register-page.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
-  let world: RegisterWorld;
+  let world: AuthorizeWorld;
   const { come, address } = visits((opened) => {
     world = opened;
   });

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');
-const SCRIPTS = ['landing', 'register', 'account', 'pay', 'approve', 'shop', 'console'];
+const SCRIPTS = ['landing', 'authorize', 'account', 'pay', 'approve', 'shop', 'console'];
 
 const GIVEN = process.argv.slice(2);
 

@@ -4,15 +4,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import { startAuthorizeWorld } from '../support/authorize-page.ts';
 import { setWidth } from '../support/axe.ts';
-import { startRegisterWorld } from '../support/register-page.ts';
 import { allScreens } from '../support/screens/all.ts';
 
 const [folder, word = ''] = process.argv.slice(2);
 if (folder === undefined) throw new Error('bun tests/screenshots/screens.ts FOLDER [WORD]');
 await mkdir(folder, { recursive: true });
 
-const world = await startRegisterWorld({ SUPPORT_ADDRESS: 'help@tea.example', BRAND_NAME: 'Tea House' });
+const world = await startAuthorizeWorld({ SUPPORT_ADDRESS: 'help@tea.example', BRAND_NAME: 'Tea House' });
 const sheet = await world.own.browser.newPage();
 
 /** The screen in both widths and themes, as pictures in base64. */

@@ -1,6 +1,6 @@
 import { createHere, type Device, makeHere, openDevice, pressNamed, type } from '../account-page.ts';
+import { awaitRow, goThrough, visit } from '../authorize-page.ts';
 import { awaitSelector, createPasskeys, press } from '../pay.ts';
-import { awaitRow, goThrough, visit } from '../register-page.ts';
 import { address, once, type Screen, type World } from './screen.ts';
 
 /** The account page, on its first visit and for somebody with funds. */

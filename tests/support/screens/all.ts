@@ -1,8 +1,8 @@
 import { accountScreens } from './account.ts';
 import { approveScreens } from './approve.ts';
+import { knownScreens, newcomerScreens } from './authorize.ts';
 import { confirmScreens } from './confirm.ts';
 import { consoleScreens } from './console.ts';
-import { knownScreens, newcomerScreens } from './register.ts';
 import type { Screen, World } from './screen.ts';
 import { toldScreens } from './told.ts';
 

@@ -1,5 +1,5 @@
 import type { Page } from 'puppeteer-core';
-import type { RegisterWorld } from '../register-page.ts';
+import type { AuthorizeWorld } from '../authorize-page.ts';
 import type { ScreenWants } from './faults.ts';
 
 /** A screen of a page, by its name. */
@@ -10,7 +10,7 @@ export interface Screen extends ScreenWants {
 }
 
 /** The world of a test, once it has started. */
-export type World = () => RegisterWorld;
+export type World = () => AuthorizeWorld;
 
 /** Makes it when it is first asked for. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -1,5 +1,5 @@
+import { type Visitor, visit } from '../authorize-page.ts';
 import { press } from '../pay.ts';
-import { type Visitor, visit } from '../register-page.ts';
 import { address, once, type Screen, type World } from './screen.ts';
 
 /** The page of sign-ins by the app's link, for somebody new. */

@@ -32,17 +32,17 @@ export interface App {
 }
 
 /** The payment world with a registrar, an app that the vault knows, and another origin that it does not know. */
-export interface RegisterWorld extends PayWorld {
+export interface AuthorizeWorld extends PayWorld {
   readonly app: App;
   /** Another app that the vault knows. */
   readonly other: App;
 }
 
 /** Starts it all, perhaps with other clients of CLIENTS; the vault's background work goes on by itself. */
-export async function startRegisterWorld(
+export async function startAuthorizeWorld(
   more: Readonly<Record<string, string>> = {},
   clients?: Readonly<Record<string, { readonly redirect_uris: readonly string[] }>>,
-): Promise<RegisterWorld> {
+): Promise<AuthorizeWorld> {
   let vault = '';
   const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
   const [app, other] = apps.map((one) => one.app) as [App, App];
@@ -150,7 +150,7 @@ export interface Visitor {
 
 /** A new person, or one with these passkeys, who opens a page. */
 export async function visit(
-  { own, app, t }: RegisterWorld,
+  { own, app, t }: AuthorizeWorld,
   url = app.link(),
   { passkeys = createPasskeys(), context }: { passkeys?: Passkeys; context?: BrowserContext } = {},
 ): Promise<Visitor> {
@@ -176,12 +176,12 @@ export async function visit(
 }
 
 /** One world for the tests of a file, where visitors come to; they are gone after each. */
-export function visits(open: (world: RegisterWorld) => void) {
-  let world: RegisterWorld;
+export function visits(open: (world: AuthorizeWorld) => void) {
+  let world: AuthorizeWorld;
   const visitors: Visitor[] = [];
   let people = 0;
   beforeAll(async () => {
-    world = await startRegisterWorld();
+    world = await startAuthorizeWorld();
     open(world);
   });
   afterAll(() => world.stop());
@@ -199,7 +199,7 @@ export function visits(open: (world: RegisterWorld) => void) {
 }
 
 /** What a person does at a window of the sign-in page. */
-export function visitorAt(page: Page, t: RegisterWorld['t']) {
+export function visitorAt(page: Page, t: AuthorizeWorld['t']) {
   return {
     page,
     async screen(part: string) {
@@ -229,7 +229,7 @@ export async function goThrough(visitor: Visitor, address: string): Promise<Arri
 }
 
 /** Waits for a row, while time passes and a block is made for each second; the vault works in between. */
-export async function awaitRow(world: RegisterWorld, sql: string, args: Record<string, string>): Promise<void> {
+export async function awaitRow(world: AuthorizeWorld, sql: string, args: Record<string, string>): Promise<void> {
   await until(sql, async () => {
     await world.later(30);
     await world.chain.rpc('anvil_mine', ['0x1c']);

@@ -1,14 +1,14 @@
-// bun tests/screenshots/register.ts [FOLDER]: makes docs/images/register-*.png, the page of sign-ins against a real chain;
+// bun tests/screenshots/authorize.ts [FOLDER]: makes docs/images/authorize-*.png, the page of sign-ins against a real chain;
 // with a folder it takes every screen there, in three widths, light and dark. Run it when the page changes.
 import { join } from 'node:path';
+import { startAuthorizeWorld, type Visitor, visit } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
-import { startRegisterWorld, type Visitor, visit } from '../support/register-page.ts';
 import { toIndexed } from './png.ts';
 
 const IMAGES = join(import.meta.dir, '../../docs/images');
 const FOLDER = process.argv[2];
 
-const world = await startRegisterWorld({ BRAND_NAME: 'Tea House' });
+const world = await startAuthorizeWorld({ BRAND_NAME: 'Tea House' });
 
 /** One picture for the documents, or all variants for the eyes. */
 async function shoot({ page }: Visitor, name: string, isShown = false): Promise<void> {
@@ -21,7 +21,7 @@ async function shoot({ page }: Visitor, name: string, isShown = false): Promise<
     await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
     const still = { name: 'prefers-reduced-motion', value: 'reduce' };
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
-    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `register-${name}.png`);
+    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `authorize-${name}.png`);
     const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
     console.log(`${path}  ${size} bytes`);
   }
