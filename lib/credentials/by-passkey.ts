@@ -58,8 +58,8 @@ export function issueByPasskey(
     const found = await findSigner(ctx, { credentialId, account, keys: signerKeys(assertion) });
     if (found === 'not_signed') throw proofInvalid('signature', config);
     if (found === 'none') throw notHeld();
-    const { did } = found.signIn;
-    const holding = { did, identifier: identifier.key };
+    const { did, account: owner } = found.signIn;
+    const holding = { did, account: owner, identifier: identifier.key };
     const [since, last] = await Promise.all([heldSince(ctx, holding), verifiedAt(ctx, identifier)]);
     if (since === undefined) throw notHeld();
     const signer = await credentialKey(ctx);

@@ -24,9 +24,9 @@ export interface OwnAddress {
  */
 export async function readAddresses(
   { config, db }: Pick<Platform, 'config' | 'db'>,
-  { did }: Pick<SignIn, 'did'>,
+  { did, account }: Pick<SignIn, 'did' | 'account'>,
 ): Promise<readonly OwnAddress[]> {
-  const rows = await db.read(selectAddresses(did));
+  const rows = await db.read(selectAddresses({ did, account }));
   const found = new Map<string, OwnAddress>();
   for (const row of rows) {
     const one = addressOf(config, row);

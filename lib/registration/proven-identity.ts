@@ -47,7 +47,7 @@ export async function readIdentity(
         throw error;
       },
     ),
-    ctx.db.read(selectHeldIdentifiers(did)),
+    ctx.db.read(selectHeldIdentifiers({ did, account })),
   ]);
   if (record?.did !== did) return undefined;
   const { status, final, proven, proofs } = record;

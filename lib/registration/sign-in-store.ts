@@ -70,50 +70,59 @@ export function selectProven({ identifier, credentialId, app }: ProvenBy): State
 }
 
 /** True while a DID holds an address by a final registration that a key of its account signed for. */
-export function isHeld({ did, identifier }: Held): Condition {
-  return { sql: `EXISTS (SELECT 1 ${HELD})`, args: { did, identifier } };
+export function isHeld({ did, account, identifier }: Held): Condition {
+  return { sql: `EXISTS (SELECT 1 ${HELD})`, args: { did, account, identifier } };
 }
 
 /** When such a registration was made: one row or none. */
-export function selectHeld({ did, identifier }: Held): Statement {
-  return { sql: `SELECT registered_at ${HELD} LIMIT 1`, args: { did, identifier } };
+export function selectHeld({ did, account, identifier }: Held): Statement {
+  return { sql: `SELECT registered_at ${HELD} LIMIT 1`, args: { did, account, identifier } };
 }
 
-/** A DID and the key of an identifier. */
-export interface Held {
-  readonly did: string;
+/** A DID, the account that controls it now, lower-case, and the key of an identifier. */
+export interface Held extends Owned {
   readonly identifier: string;
 }
 
-const HELD = `FROM registrations WHERE identifier = :identifier AND did = :did AND holds = 1 AND status = 'confirmed'
-  AND final = 1 AND proof_key IS NOT NULL AND lost IS NULL AND active = 1 AND NOT ${IS_ERASED}`;
+/** A DID, and the account that controls it now, lower-case. */
+export interface Owned {
+  readonly did: string;
+  readonly account: string;
+}
+
+/** SQL: the claim was of the DID's account of now. Until a moved DID is looked at again, the former owner's stand. */
+const IS_OF_ACCOUNT = `coalesce(controller, smart_account) = :account`;
+
+const HELD = `FROM registrations WHERE identifier = :identifier AND did = :did AND ${IS_OF_ACCOUNT}
+  AND holds = 1 AND status = 'confirmed' AND final = 1 AND proof_key IS NOT NULL AND lost IS NULL AND active = 1 AND NOT ${IS_ERASED}`;
 
 /**
  * The identifiers that a DID holds, by whichever of its passkeys, without erased ones: addresses that are attested and
- * that a key of its controller signed for, handles whose alias led there at the last look.
+ * that a key of its account signed for, handles whose alias led there at the last look.
  */
-export function selectHeldIdentifiers(did: string): Statement {
+export function selectHeldIdentifiers({ did, account }: Owned): Statement {
   return {
     sql: `SELECT identifier, channel, alias_hash, min(registered_at) AS registered_at FROM registrations
       WHERE did = :did AND status <> 'failed' AND lost IS NULL AND NOT ${IS_ERASED}
-        AND (channel = 'handle' AND aliased = 1 OR channel <> 'handle' AND holds = 1 AND proof_key IS NOT NULL)
+        AND (channel = 'handle' AND aliased = 1 OR channel <> 'handle' AND holds = 1 AND proof_key IS NOT NULL
+          AND ${IS_OF_ACCOUNT})
       GROUP BY identifier ORDER BY min(id) LIMIT ${IDENTIFIERS_MAX}`,
-    args: { did },
+    args: { did, account },
   };
 }
 
 /**
- * The claims of a DID to addresses that it has not lost, the oldest first: whether it holds each, whether one is still
- * to be confirmed, and whether another DID holds it, with the time of a move that is known. Confirmed ones without a
- * proof are strangers', who could crowd out the person's own.
+ * The claims of a DID's account to addresses that it has not lost, the oldest first: whether it holds each, whether one
+ * is still to be confirmed, and whether another DID holds it, with the time of a move that is known. Confirmed ones
+ * without a proof are strangers', who could crowd out the person's own.
  */
-export function selectAddresses(did: string): Statement {
+export function selectAddresses({ did, account }: Owned): Statement {
   return {
     sql: `SELECT identifier, channel, holds = 1 AND proof_key IS NOT NULL AS is_held, status = 'submitted' AS is_pending,
         registered_at, ${AWAITED} FROM registrations AS shown
-      WHERE did = :did AND status <> 'failed' AND channel <> 'handle' AND lost IS NULL
+      WHERE did = :did AND ${IS_OF_ACCOUNT} AND status <> 'failed' AND channel <> 'handle' AND lost IS NULL
         AND (proof_key IS NOT NULL OR status = 'submitted') AND NOT ${IS_ERASED}
       ORDER BY id LIMIT ${IDENTIFIERS_MAX}`,
-    args: { did },
+    args: { did, account },
   };
 }
