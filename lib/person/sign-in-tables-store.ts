@@ -4,7 +4,7 @@ import { listed, namedBy, OF_ACCOUNTS, OF_IDENTIFIERS } from './where-store.ts';
 export const SIGN_IN_TABLES = {
   authorization_codes: {
     about: 'a code by which an app learns who signed in',
-    kept: 'some minutes',
+    kept: 'some minutes, or until its access token has ended (`ID_TOKEN_SECONDS`)',
     erasure: 'removed',
     why: '',
     where: `did IN ${namedBy('did')} AND credential_id IN ${namedBy('credential_id')}`,
