@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { AGENT, agentRequest, assertionOf, createAgentHost, documentOf, jsonOf } from '../support/agents.ts';
 import { type Candidate, startRelayChain } from '../support/candidates.ts';
-import { testClock } from '../support/clock.ts';
+import { settableClock, testClock } from '../support/clock.ts';
 import { basic, clientsFile, codeFor, exchange, OPENID_VARS, requestOf, SECRETS } from '../support/openid.ts';
 import { registerNewcomer } from '../support/sign-ups.ts';
 import { originOf } from '../support/touch.ts';
@@ -133,6 +133,23 @@ describe('§12 private_key_jwt', () => {
     const request = requestOf();
     const two = await exchange(t, request, 'x', shown(assertion()), basic('tea', SECRETS.tea));
     expect([two.status, two.body.error]).toEqual([400, 'invalid_request']);
+  });
+
+  test('401 invalid_client: a jti stays used where another vault’s clock is a minute ahead', async () => {
+    const first = assertionOf({ key: ec.privateKey, claims: claimsOf() });
+    expect(await ask(first)).toEqual([200, undefined]);
+    const ahead = settableClock(t.clock);
+    const vars = { ...chain.vars, ...OPENID_VARS, CLIENT_METADATA_HOSTS: 'agent.example', BASE_URL: originOf(t) };
+    const more = { documentFetch: host.documentFetch, database: t.database, clock: ahead };
+    const other = await startVault(vars, { ...clientsFile(), ...more });
+    // The last moment at which the assertion counts here; there it has ended, and what has ended is removed.
+    await t.clock.advance(356_000);
+    ahead.set(60_000);
+    const later = assertionOf({ key: ec.privateKey, claims: { ...claimsOf(), exp: seconds(120) } });
+    const swept = await exchange(other, agentRequest({ client_id: SIGNED }), 'x', shown(later), {});
+    await other.stop();
+    expect(swept.body).toMatchObject({ error: 'invalid_grant', reason: 'code' });
+    expect(await ask(first)).toEqual([401, 'invalid_client']);
   });
 
   test('what clients have shown is forgotten when it has ended', async () => {
