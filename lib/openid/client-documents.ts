@@ -13,7 +13,7 @@ const TIMEOUT_MS = 5_000;
 const [KEPT_MIN_MS, KEPT_MAX_MS, FAILED_MS] = [5 * MINUTE_MS, 24 * HOUR_MS, MINUTE_MS];
 /** Fetched at the same time: nobody else waits for a host that is slow. */
 const FETCHED_AT_ONCE_MAX = 8;
-/** Failures stand apart: a stranger can make as many as they like. */
+/** Failures stand apart: a stranger can make as many as they like. By what was wanted, and its URL. */
 const [DOCUMENTS_MAX, FAILURES_MAX] = [200, 1_000];
 
 /** A process's memory of documents; times are of the monotonic clock. */
@@ -79,7 +79,7 @@ export function findDocument(
     const found = readDocument(url, text, clients);
     return 'client' in found ? { value: found.client } : found;
   };
-  return fetchKept(ctx, ctx.documentFacts.documents, { url, read, keptMaxMs: KEPT_MAX_MS }, spend);
+  return fetchKept(ctx, ctx.documentFacts.documents, { kind: 'document', url, read, keptMaxMs: KEPT_MAX_MS }, spend);
 }
 
 /** The keys of a client that has put them at a URL; read again so often that a new one is soon known. */
@@ -88,10 +88,11 @@ export function findKeySet(ctx: DocumentContext, url: string, spend: () => void)
     const value = readKeySet(parseJson(text));
     return value ? { value } : { trouble: 'its jwks_uri has no key of ES256 or RS256' };
   };
-  return fetchKept(ctx, ctx.documentFacts.keySets, { url, read, keptMaxMs: KEPT_MIN_MS }, spend);
+  return fetchKept(ctx, ctx.documentFacts.keySets, { kind: 'keys', url, read, keptMaxMs: KEPT_MIN_MS }, spend);
 }
 
 interface Wanted<T> {
+  readonly kind: 'document' | 'keys';
   readonly url: string;
   readonly read: (text: string) => Found<T>;
   readonly keptMaxMs: number;
@@ -100,14 +101,16 @@ interface Wanted<T> {
 async function fetchKept<T>(
   ctx: DocumentContext,
   cache: Cache<string, Kept<T>>,
-  { url, read, keptMaxMs }: Wanted<T>,
+  { kind, url, read, keptMaxMs }: Wanted<T>,
   spend: () => void,
 ): Promise<Found<T>> {
   const { clock, documentFacts: facts } = ctx;
   const known = cache.get(url);
   const now = clock.monotonic();
   if (known && now < known.until) return known;
-  const failed = facts.failures.get(url);
+  // What is no document may be a set of keys, and the other way round: strangers choose what is read as which.
+  const attempt = `${kind} ${url}`;
+  const failed = facts.failures.get(attempt);
   if (failed && now < failed.until) return { trouble: failed.value };
   spend();
   facts.fetching = facts.fetching.filter((began) => now < began + TIMEOUT_MS);
@@ -121,7 +124,7 @@ async function fetchKept<T>(
     return found;
   } catch (error) {
     const trouble = troubleOf(error);
-    facts.failures.set(url, { value: trouble, until: clock.monotonic() + FAILED_MS });
+    facts.failures.set(attempt, { value: trouble, until: clock.monotonic() + FAILED_MS });
     return { trouble };
   } finally {
     const at = facts.fetching.indexOf(now);

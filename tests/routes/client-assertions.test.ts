@@ -152,6 +152,19 @@ describe('§12 private_key_jwt', () => {
     expect(await ask(first)).toEqual([401, 'invalid_client']);
   });
 
+  test('a link whose client_id is the jwks_uri of a client, and a jwks_uri that is its document, shut nobody out', async () => {
+    const [victim, keys] = ['https://agent.example/victim.json', 'https://agent.example/victim-keys.json'];
+    host.documents.set(victim, () => jsonOf(documentOf({ client_id: victim, ...way, jwks_uri: keys })));
+    host.documents.set(keys, () => jsonOf(jwks));
+    const thief = 'https://agent.example/thief.json';
+    host.documents.set(thief, () => jsonOf(documentOf({ client_id: thief, ...way, jwks_uri: victim })));
+    expect((await t.call(`GET /authorize?${agentRequest({ client_id: keys }).query}`)).status).toBe(400);
+    const tried = assertionOf({ key: ec.privateKey, claims: claimsOf(thief) });
+    expect(await ask(tried, {}, thief)).toEqual([401, 'invalid_client']);
+    const own = assertionOf({ key: ec.privateKey, claims: claimsOf(victim) });
+    expect(await ask(own, {}, victim)).toEqual([200, undefined]);
+  });
+
   test('what clients have shown is forgotten when it has ended', async () => {
     await ask(assertionOf({ key: ec.privateKey, claims: claimsOf() }));
     await t.clock.advance(12 * 60_000);
