@@ -59,7 +59,7 @@ export function isRedirectOf(
   uri: string,
 ): boolean {
   if (redirectUris.includes(uri)) return true;
-  const bare = document && LOOPBACK_URI.test(uri) ? uri.replace(LOOPBACK_URI, '$1') : undefined;
+  const bare = document && LOOPBACK_URI.test(uri) && URL.canParse(uri) ? uri.replace(LOOPBACK_URI, '$1') : undefined;
   return bare !== undefined && redirectUris.some((one) => one.replace(LOOPBACK_URI, '$1') === bare);
 }
 

@@ -82,6 +82,7 @@ describe('§12 a client by its document', () => {
       'http://127.0.0.1:33418@evil.example/callback',
       'http://127.0.0.1:33418.evil.example/callback',
       'http://127.0.0.1:/callback',
+      'http://127.0.0.1:65536/callback',
       'http://127.0.0.2:33418/callback',
       'http://localhost:33418/callback',
       'https://127.0.0.1:33418/callback',
