@@ -9,6 +9,7 @@ import { HINT_REFUSED, judgeHint } from '../lib/openid/authorize.ts';
 import { type AuthorizationError, type JudgedRequest, QUERY_CHARS_MAX, type ReturnPlace } from '../lib/openid/judge.ts';
 import { judgeRequest } from '../lib/openid/judge-request.ts';
 import { explainFault } from '../lib/openid/refusal.ts';
+import { logRefusal } from '../lib/openid/refusal-log.ts';
 import { findFullLimit } from '../lib/registration/capacity.ts';
 import { createTokenNonce } from '../lib/verification/token-nonce.ts';
 import { AuthorizeConfig } from './answers/authorize.ts';
@@ -127,21 +128,13 @@ function withMeta({ bytes }: { readonly bytes: Uint8Array }, name: string, conte
   return new TextDecoder().decode(bytes).replace('</head>', () => meta);
 }
 
-/** Logs one line a minute for each client and reason, as anybody may open a wrong link as often as they like. */
 function note(ctx: Context, reason: string, client: string | undefined, about: string) {
-  const { metrics, log, clock, refusedLinks } = ctx;
-  metrics.counter('vault_authorize_refused_total').add({ reason: reason as 'query' });
+  ctx.metrics.counter('vault_authorize_refused_total').add({ reason: reason as 'query' });
   countRefusal(ctx, client, 'link', reason);
   // That nobody is signed in is an ordinary answer.
   if (reason === 'login_required') return;
-  const key = `${reason} ${client ?? ''}`;
-  const now = clock.monotonic();
-  if (now - (refusedLinks.get(key) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return;
-  refusedLinks.set(key, now);
-  log({ level: 'warn', event: 'authorize_refused', reason, client: client ?? null, message: about });
+  logRefusal(ctx, 'authorize_refused', { reason, client, message: about });
 }
-
-const MINUTE_MS = 60_000;
 
 function demandClients({ clients }: Context): Clients {
   if (!clients) throw new VaultError('not_found');

@@ -6,6 +6,7 @@ import { isConfidential } from '../lib/clients/client.ts';
 import { recordWrongSecret } from '../lib/limits/limit-events.ts';
 import { authenticate, invalidRequest } from '../lib/openid/authenticate.ts';
 import { readParameters } from '../lib/openid/parameters.ts';
+import { logRefusal } from '../lib/openid/refusal-log.ts';
 import { exchangeForTokens } from '../lib/openid/tokens.ts';
 import { Tokens } from './answers/openid.ts';
 import { readFormText } from './http/body.ts';
@@ -102,6 +103,8 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
           countRefusal(ctx, id, 'token', 'invalid_client');
           recordWrongSecret(ctx, id, caller);
         },
+        onRefused: (refused, message) =>
+          logRefusal(ctx, 'token_refused', { reason: 'invalid_client', client: refused?.id, message }),
         spend: () => limits.proxy(caller),
       },
     );
@@ -113,9 +116,15 @@ async function exchange({ ctx, request, client: caller }: Incoming, limits: Limi
     if (!isCounted) limits.app(client.id);
     return tokens;
   } catch (error) {
-    if (refused !== undefined && error instanceof VaultError)
-      countRefusal(ctx, refused, 'token', error.details.reason ?? error.code);
+    if (refused !== undefined && error instanceof VaultError) noteRefusal(ctx, refused, error);
     if (!isCounted && error instanceof VaultError && error.code !== 'rate_limited') limits.reads(caller);
     throw error;
   }
+}
+
+function noteRefusal(ctx: Incoming['ctx'], client: string, { code, message, details }: VaultError): void {
+  const reason = details.reason ?? code;
+  countRefusal(ctx, client, 'token', reason);
+  // A limit and a node that is away have lines of their own.
+  if (COUNTED.includes(code)) logRefusal(ctx, 'token_refused', { reason, client, message: details.hint ?? message });
 }

@@ -24,6 +24,8 @@ interface TokenCall {
   readonly form: Parameters;
   /** Is called for a client that has another secret. */
   readonly onWrongSecret: (client: Client) => void;
+  /** Is called with what the answer does not say, as it has the same words for all. */
+  readonly onRefused: (client: Client | undefined, why: string) => void;
   /** Is called before something is fetched; throws where the caller has fetched enough. */
   readonly spend: () => void;
 }
@@ -38,12 +40,21 @@ export async function authenticate(ctx: Ctx, call: TokenCall): Promise<Client> {
   const { id, secret, assertion } = credentialsOf(call, issuer);
   const client = id === undefined ? undefined : await findClient(ctx, id, call.spend);
   const way = assertion !== undefined ? 'key' : secret !== undefined ? 'secret' : 'none';
-  if (!client || wayOf(client) !== way) throw invalidClient(issuer);
-  if (assertion !== undefined && !(await isShown(ctx, client, assertion, call.spend))) throw invalidClient(issuer);
+  const refuse = (why: string) => {
+    call.onRefused(client, why);
+    return invalidClient(issuer);
+  };
+  if (!client) throw refuse('client_id is no app of CLIENTS, and no document that is in order');
+  const due = wayOf(client);
+  if (due !== way) throw refuse(`the client shows ${SHOWN[way]} where ${SHOWN[due]} is due`);
+  if (assertion !== undefined && !(await isShown(ctx, client, assertion, call.spend)))
+    throw refuse('client_assertion is not in order, or was shown before');
   if (secret === undefined || isSecretOf(client, secret)) return client;
   call.onWrongSecret(client);
-  throw invalidClient(issuer);
+  throw refuse('the secret is none of those that CLIENTS has the digests of');
 }
+
+const SHOWN = { none: 'no secret', secret: 'a secret', key: 'a client_assertion' } as const;
 
 async function isShown(ctx: Ctx, client: Client, assertion: string, spend: () => void): Promise<boolean> {
   const keys = client.document?.keys;

@@ -236,6 +236,36 @@ describe('§5 token', () => {
     expect(found.map(({ app }) => app)).toEqual(['tea', 'tea', 'wiki']);
   });
 
+  test('token_refused: the log says what the answer does not, once per client and reason, and no secret', async () => {
+    const own = await startVault({ ...chain.vars, ...OPENID_VARS }, clientsFile());
+    await exchange(own, requestOf(), 'x', {}, basic('tea', 'wrong'));
+    await exchange(own, requestOf(), 'x');
+    await exchange(own, requestOf(), 'y');
+    await own.clock.advance(60_000);
+    await exchange(own, requestOf(), 'x', { client_id: 'tea' }, {});
+    await exchange(own, requestOf(), 'x', {}, basic('shop', 'wrong'));
+    const lines = own.entries.filter(({ event }) => event === 'token_refused');
+    await own.stop();
+    const [reason, client] = ['invalid_client', 'tea'];
+    expect(lines.map(({ level, reason, client, message }) => ({ level, reason, client, message }))).toEqual([
+      { level: 'warn', reason, client, message: 'the secret is none of those that CLIENTS has the digests of' },
+      {
+        level: 'warn',
+        reason: 'code',
+        client,
+        message: 'The vault knows no such code: send the person to sign in again.',
+      },
+      { level: 'warn', reason, client, message: 'the client shows no secret where a secret is due' },
+      {
+        level: 'warn',
+        reason,
+        client: null,
+        message: 'client_id is no app of CLIENTS, and no document that is in order',
+      },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('wrong');
+  });
+
   test('400 unsupported_grant_type', async () => {
     const { status, body } = await ask({ grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
