@@ -117,7 +117,7 @@ function errorReply(ctx: Context, place: ReturnPlace, error: AuthorizationError,
 
 /** The page says that the link is wrong. The details go to its console, and on loopback to the page. */
 async function faultPage(ctx: Context, judged: Extract<JudgedRequest, { fault: unknown }>): Promise<Reply> {
-  const about = explainFault(ctx.config, judged);
+  const about = explainFault({ config: ctx.config, clients: demandClients(ctx) }, judged);
   note(ctx, judged.fault, judged.client?.id, about);
   return { status: 400, headers: PAGE, body: withMeta(await demandPage(ctx), 'vault-fault', about) };
 }

@@ -108,10 +108,11 @@ export function readClients(
   if (path === undefined) return undefined;
   const bytes = readSettingFile({ name: 'CLIENTS', path, maxBytes: CLIENTS_BYTES_MAX }, files);
   const file = parseJson(new TextDecoder().decode(bytes));
+  if (file === undefined) throw fault('names a file that is not JSON: look for a comma or a quotation mark');
   if (!isObject(file)) throw fault('names a file that is not a JSON object');
   const clients = new Map<string, Client>();
   for (const [app, given] of Object.entries(file)) {
-    if (!apps.includes(app)) throw fault(`names ${nameOf(app)}, which is not in APPS`);
+    if (!apps.includes(app)) throw fault(unknownApp(app));
     const entry = v.safeParse(ENTRY, given);
     if (!entry.success) throw fault(`is wrong for the app ${app}: ${entry.issues[0].message}`);
     const { redirect_uris: redirectUris = [], secrets = [], pkce, sector = app } = entry.output;
@@ -129,8 +130,10 @@ function isOfOther({ url, sector }: Resource, clients: Clients): boolean {
 }
 
 /** Somebody may have put a value in the place of a name. */
-function nameOf(app: string): string {
-  return /^[a-z0-9-]{1,64}$/.test(app) ? `the app ${app}` : 'an app';
+function unknownApp(app: string): string {
+  return /^[a-z0-9-]{1,64}$/.test(app)
+    ? `names the app ${app}, which is not in APPS`
+    : 'has a name that no app can have: 1 to 64 of a-z, 0-9 and -, as in APPS';
 }
 
 function fault(problem: string): ConfigError {

@@ -1,5 +1,5 @@
 // Explains a link that leads nowhere: to the developer, never where it could help an attacker.
-import type { Client } from '../clients/client.ts';
+import type { Client, Clients } from '../clients/client.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopbackOrigin } from '../config/url-parsers.ts';
 import type { JudgedRequest, PageFault } from './judge.ts';
@@ -18,13 +18,13 @@ const WORDS: Readonly<Record<PageFault, string>> = {
 
 /** The words; those that the app may use are named on loopback alone. */
 export function explainFault(
-  { baseUrl }: Pick<Config, 'baseUrl'>,
+  { config, clients }: { readonly config: Pick<Config, 'baseUrl'>; readonly clients: Clients },
   { fault, client, about }: Extract<JudgedRequest, { fault: unknown }>,
 ): string {
   if (about !== undefined) return `${WORDS[fault]} ${about}.`;
-  return isLoopbackOrigin(baseUrl) && fault === 'redirect_uri_unknown'
-    ? `${WORDS[fault]} ${listOf(client)}`
-    : WORDS[fault];
+  if (!isLoopbackOrigin(config.baseUrl)) return WORDS[fault];
+  if (fault === 'client_unknown') return `${WORDS[fault]} CLIENTS has: ${[...clients.keys()].join(' ')}`;
+  return fault === 'redirect_uri_unknown' ? `${WORDS[fault]} ${listOf(client)}` : WORDS[fault];
 }
 
 function listOf(client: Client | undefined): string {

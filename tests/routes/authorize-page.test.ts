@@ -90,6 +90,8 @@ describe('GET /authorize', () => {
     expect(lines).toMatchObject([{ level: 'warn', client: 'tea' }]);
     const metrics = (await t.call('GET /metrics')).text;
     expect(metrics).toContain('vault_authorize_refused_total{reason="redirect_uri_unknown"} 2');
+    const unknown = await open({ client_id: 'Tea' });
+    expect(unknown.text).toContain(`is not an app of CLIENTS. CLIENTS has: ${Object.keys(CLIENTS).join(' ')}`);
   });
 
   test('400: on a public origin the URIs of the app are for nobody', async () => {

@@ -56,7 +56,12 @@ describe('CLIENTS', () => {
 
   test.each<[string, unknown, string]>([
     ['an app that is not in APPS', { shop: {} }, 'names the app shop, which is not in APPS'],
-    ['a value in place of an app', { 'https://secret.example/x': {} }, 'names an app, which is not in APPS'],
+    [
+      'a value in place of an app',
+      { 'https://secret.example/x': {} },
+      'has a name that no app can have: 1 to 64 of a-z, 0-9 and -, as in APPS',
+    ],
+    ['a name in capitals', { Tea: {} }, 'has a name that no app can have: 1 to 64 of a-z, 0-9 and -, as in APPS'],
     ['no object', [], 'names a file that is not a JSON object'],
     ['an entry that is no object', { tea: 'x' }, 'is wrong for the app tea: it must be an object'],
     ['no redirect URI', { tea: {} }, 'is wrong for the app tea: redirect_uris is missing'],
@@ -151,7 +156,9 @@ describe('CLIENTS', () => {
     expect(() => readClients(CONFIG, { read: () => undefined, list: () => [] })).toThrow(
       'CLIENTS names a file that does',
     );
-    expect(() => readClients(CONFIG, fileOf('{'))).toThrow('CLIENTS names a file that is not a JSON object');
+    expect(() => readClients(CONFIG, fileOf('{'))).toThrow(
+      'CLIENTS names a file that is not JSON: look for a comma or a quotation mark',
+    );
     expect(() => readClients(CONFIG, undefined)).toThrow('CLIENTS needs a host that reads files');
   });
 });
