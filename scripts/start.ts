@@ -99,12 +99,13 @@ async function build(stop: AbortSignal): Promise<void> {
 /** Writes the vault's settings to a file, for commands beside it: `dist/vault doctor --config .world/vault.env`. */
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
   await Bun.write(BRANDS_FILE, JSON.stringify(BRANDS));
-  const { CLIENTS } = process.env;
+  const { CLIENTS, CLIENT_METADATA_HOSTS } = process.env;
   const clients: object = CLIENTS ? await Bun.file(CLIENTS).json() : TUTORIAL_CLIENTS;
   await Bun.write(CLIENTS_FILE, JSON.stringify(clients));
   const apps = new Set([SHOP, ...Object.keys(clients)]);
   const known = { APPS: [...apps].join(','), CLIENTS: CLIENTS_FILE, BRANDS: BRANDS_FILE };
-  const all = { ...vars, ...known, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
+  const agents = CLIENT_METADATA_HOSTS ? { CLIENT_METADATA_HOSTS } : {};
+  const all = { ...vars, ...known, ...agents, PORT: `${port}`, DATA_DIR, LOG_FORMAT: 'pretty' };
   const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
   await Bun.write(SETTINGS_FILE, lines.join(''));
   await chmod(SETTINGS_FILE, 0o600);

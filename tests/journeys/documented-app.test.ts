@@ -13,7 +13,7 @@ import { startVault, type TestVault } from '../support/vault.ts';
 
 // The app of docs/openid-apps.md, as it stands there, on Node. Its origin is known before the vault that it signs in at.
 
-const DOCUMENT = join(import.meta.dir, '../../docs/openid-apps.md');
+const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/openid-apps.md'), 'utf8');
 const chain = await startRelayChain({ startsAt: Date.now() });
 afterAll(chain.stop);
 
@@ -31,25 +31,16 @@ const home = `http://localhost:${front.port}`;
 
 let t: TestVault;
 let alice: Candidate;
-let app: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
+let app: ReturnType<typeof startApp>;
 beforeAll(async () => {
   const clients = { ...CLIENTS, tea: { ...CLIENTS.tea, redirect_uris: [`${home}/back`] } };
   t = await startVault({ ...chain.vars, ...OPENID_VARS }, { ...clientsFile(clients), clock: testClock(Date.now()) });
   alice = await registerNewcomer(chain, t);
-  const [, code = ''] = /```js\n(import \{ createServer[\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
+  const [, code = ''] = /```js\n(import \{ createServer[\s\S]*?)```/.exec(DOCUMENT) ?? [];
   writeFileSync(join(folder.path, 'app.mjs'), code);
   symlinkSync(toolPath('.'), join(folder.path, 'node_modules'));
-  const settings = { ISSUER: originOf(t), CLIENT_ID: 'tea', CLIENT_SECRET: SECRETS.tea, ORIGIN: home, PORT: '0' };
-  app = Bun.spawn(['node', 'app.mjs'], {
-    cwd: folder.path,
-    // As every shell has it: no setting of the app may have its name.
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...settings },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  const said = await outputUntil(app.stdout, '.\n');
-  port = Number(/port (\d+)/.exec(said)?.[1]);
+  app = startApp();
+  port = await portOf(app);
 });
 afterAll(async () => {
   app.kill();
@@ -58,6 +49,22 @@ afterAll(async () => {
   await t.stop();
   folder.remove();
 });
+
+function startApp(more: Readonly<Record<string, string>> = {}) {
+  const settings = { ISSUER: originOf(t), CLIENT_ID: 'tea', CLIENT_SECRET: SECRETS.tea, ORIGIN: home, PORT: '0' };
+  return Bun.spawn(['node', 'app.mjs'], {
+    cwd: folder.path,
+    // As every shell has it: no setting of the app may have its name.
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder.path, ...settings, ...more },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function portOf({ stdout }: ReturnType<typeof startApp>): Promise<number> {
+  return Number(/port (\d+)/.exec(await outputUntil(stdout, '.\n'))?.[1]);
+}
 
 const open = (url: string, cookie = '') => fetch(url, { headers: { cookie }, redirect: 'manual' });
 
@@ -87,5 +94,19 @@ describe('the app of docs/openid-apps.md', () => {
     const { body } = await answer(t, alice, { query: own.query });
     const stranger = await open(body.location);
     expect([stranger.status, await stranger.text()]).toEqual([400, 'This browser began no sign-in here.']);
+  });
+
+  test('says of a wrong secret and of another issuer what the document has it say', async () => {
+    const [own, forgetful] = [port, startApp({ CLIENT_SECRET: 'wrong' })];
+    port = await portOf(forgetful);
+    const { query, cookie } = await begin();
+    const { body } = await answer(t, alice, { query });
+    const told = await (await open(body.location, cookie)).text();
+    port = own;
+    forgetful.kill();
+    expect(DOCUMENT).toContain(`| \`${told}\` |`);
+    const stray = await new Response(startApp({ ISSUER: t.url }).stderr).text();
+    const [, said = ''] = /ClientError: (.*)/.exec(stray) ?? [];
+    expect(DOCUMENT).toContain(`| \`${said}\` |`);
   });
 });
