@@ -26,7 +26,7 @@ export interface Disk {
   onCommit: (statements?: readonly BoundStatement[]) => void;
   /** Without trouble, and at once. */
   readonly database: Database;
-  rows(sql: string): readonly Row[];
+  rows(sql: string, args?: BoundStatement['args']): readonly Row[];
   close(): void;
 }
 
@@ -37,6 +37,10 @@ const [LOGGED_MAX, LOGGED_EACH] = [6, 32];
 /** Of a thousand calls that meet a trouble so many go wrong. */
 const WRONG_IN_1000 = 300;
 
+/** What writes, with its table; and what changes the file wherever it writes, since it adds rows or takes them away. */
+const WRITES = /\b(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)/;
+const CHANGES = /\b(?:DELETE FROM|INSERT (?:OR IGNORE )?INTO(?!.*\bON CONFLICT\b))/s;
+
 /** An empty one. Its connection promises what the product's own does. */
 export async function openDisk(draw: Draw): Promise<Disk> {
   const settings = await settingsOf();
@@ -45,8 +49,6 @@ export async function openDisk(draw: Draw): Promise<Disk> {
   let prepare = createPrepare(connection);
   let [met, commits] = [0, 0];
   let isCut = false;
-  /** What is there since the last commit, once nothing more fits. */
-  let full: Uint8Array | undefined;
   /** What the disk has for certain, and after it what commits since have made of it. */
   let images: Uint8Array[] = [];
   const runOne = ({ sql, args }: BoundStatement) => runPrepared(prepare(sql), args);
@@ -68,17 +70,24 @@ export async function openDisk(draw: Draw): Promise<Disk> {
   }
 
   function write(statements: readonly BoundStatement[]): Result[] {
-    full = disk.trouble === 'is full' ? (full ?? connection.serialize()) : undefined;
-    const before = full;
-    const runOnFull = (statement: BoundStatement) => {
-      const isTooMuch = statement.sql === 'COMMIT' && before && Buffer.compare(before, connection.serialize()) !== 0;
-      if (isTooMuch) throw failure('SQLITE_FULL');
-      return runOne(statement);
+    const run = disk.trouble === 'is full' ? createRunOnFull() : runOne;
+    return runBatch(connection, run, statements, 'write');
+  }
+
+  /** Runs the statements of one transaction, whose commit fails if it would change the file. */
+  function createRunOnFull(): typeof runOne {
+    let isChanged = false;
+    return (statement) => {
+      if (statement.sql === 'COMMIT' && isChanged) throw failure('SQLITE_FULL');
+      const table = isChanged ? undefined : WRITES.exec(statement.sql)?.[1];
+      if (table === undefined) return runOne(statement);
+      const all = { sql: `SELECT * FROM ${table}`, args: {} };
+      // An update may write what is there: nothing reaches the file then.
+      const before = CHANGES.test(statement.sql) ? undefined : runOne(all).rows;
+      const result = runOne(statement);
+      isChanged = result.rowsAffected > 0 && !(before && Bun.deepEquals(before, runOne(all).rows));
+      return result;
     };
-    const results = runBatch(connection, runOnFull, statements, 'write');
-    // A commit counts itself in the file, even where it changes nothing else.
-    full = undefined;
-    return results;
   }
 
   function run(statements: readonly BoundStatement[], mode: 'read' | 'write' | 'alone'): Result[] {
@@ -116,7 +125,6 @@ export async function openDisk(draw: Draw): Promise<Disk> {
       connection = connect(Connection.deserialize(image, { strict: true }), settings);
       prepare = createPrepare(connection);
       images = [image];
-      full = undefined;
       isCut = true;
     },
     onCommit: () => undefined,
@@ -124,7 +132,7 @@ export async function openDisk(draw: Draw): Promise<Disk> {
       execute: async (statement) => run([statement], 'alone')[0] as Result,
       batch: async (statements, mode) => run(statements, mode),
     },
-    rows: (sql) => runOne({ sql, args: {} }).rows,
+    rows: (sql, args = {}) => runOne({ sql, args }).rows,
     close: () => connection.close(),
   };
   return disk;
