@@ -6,7 +6,7 @@ export interface Agenda<T> {
   take(now: number): T | undefined;
 }
 
-/** An empty agenda. It holds few items: what waits longest is at the front. */
+/** An empty agenda: what falls due first is at the front, and of those that fall due together what was put first. */
 export function openAgenda<T>(): Agenda<T> {
   const items: { due: number; item: T }[] = [];
   return {
@@ -14,9 +14,13 @@ export function openAgenda<T>(): Agenda<T> {
       return items.length;
     },
     put(due, item) {
-      let at = items.length;
-      while (at > 0 && (items[at - 1]?.due ?? 0) > due) at--;
-      items.splice(at, 0, { due, item });
+      let [from, to] = [0, items.length];
+      while (from < to) {
+        const middle = (from + to) >>> 1;
+        if ((items[middle]?.due ?? 0) > due) to = middle;
+        else from = middle + 1;
+      }
+      items.splice(from, 0, { due, item });
     },
     take: (now) => ((items[0]?.due ?? Number.POSITIVE_INFINITY) <= now ? items.shift()?.item : undefined),
   };

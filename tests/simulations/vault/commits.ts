@@ -19,8 +19,8 @@ export function checkCommits(
 
   function checkEvents(): void {
     const sql = `SELECT id, type, at, did, ${SESSIONS_LIKE} AS is_once FROM
-      (SELECT *, json_extract(data, '$.did') AS did FROM events WHERE id > ${newest}) ORDER BY id`;
-    for (const { id, type, at, did, is_once: isOnce } of disk.rows(sql)) {
+      (SELECT *, json_extract(data, '$.did') AS did FROM events WHERE id > :newest) ORDER BY id`;
+    for (const { id, type, at, did, is_once: isOnce } of disk.rows(sql, { newest })) {
       newest = Number(id);
       if (type === 'code.verified') verified++;
       if (type !== 'session.created' || isOnce !== 1) continue;
@@ -30,10 +30,13 @@ export function checkCommits(
     }
   }
 
-  function checkCodes(): void {
-    for (const { seq } of disk.rows('SELECT seq FROM codes WHERE consumed_at IS NOT NULL')) used.add(Number(seq));
+  function checkUses(): void {
     if (verified > used.size)
       ledger.violate('each code verifies once', `${verified} events of ${used.size} codes that were used`);
+  }
+
+  function checkCodes(): void {
+    for (const { seq } of disk.rows('SELECT seq FROM codes WHERE consumed_at IS NOT NULL')) used.add(Number(seq));
     const { attempts } = first('SELECT max(attempts) AS attempts FROM codes');
     if (Number(attempts) > ATTEMPTS_MAX) ledger.violate('no limit is exceeded', `${attempts} guesses at a code`);
   }
@@ -62,9 +65,9 @@ export function checkCommits(
 
   return (statements) => {
     const isNamed = (table: string) => statements?.some(({ sql }) => sql.includes(table)) ?? true;
-    const hasEvents = isNamed('events');
-    if (hasEvents) checkEvents();
-    if (hasEvents || isNamed('codes')) checkCodes();
+    if (isNamed('events')) checkEvents();
+    if (isNamed('codes')) checkCodes();
+    checkUses();
     if (isNamed('registrations')) checkClaims();
     if (isNamed('webhook_deliveries')) checkDeliveries();
   };
