@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleAssets } from '../../assets/bundle.ts';
 import { chromium, NO_CHROMIUM } from '../dev-stack/chromium.ts';
 import { startLibsql } from '../dev-stack/libsql.ts';
 import { type Counts, sumOf } from './counts.ts';
 import { groupsOf } from './groups.ts';
+import { makeRunFolder } from './run-folder.ts';
 import { type FileResult, runTestFiles, type TestPlace } from './test-files.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -28,7 +27,8 @@ export interface RunOptions {
  * Long runs print all output, and measure as `times` does: with each file in a process of its own.
  */
 export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOptions): Promise<Counts> {
-  const folder = await mkdtemp(join(tmpdir(), 'vault-tests-'));
+  const runFolder = makeRunFolder();
+  const folder = runFolder.path;
   const started = performance.now();
   // One for all of them: each test gets a database of its own on it.
   const libsql = await startLibsql({ dir: join(folder, 'libsql'), namespaces: true });
@@ -42,11 +42,15 @@ export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOp
     TEST_LIBSQL_ADMIN_URL: libsql?.adminUrl,
   };
   try {
-    const place = { root: ROOT, folder, env: { ...process.env, ...shared } };
+    const placeOf = (files: readonly string[]): TestPlace => {
+      const temporary = runFolder.temporaryFor(files);
+      const env = { ...process.env, ...shared, ...(temporary === undefined ? {} : { TMPDIR: temporary }) };
+      return { root: ROOT, folder, env };
+    };
     const groups = isLong || times ? files.map((file) => [file]) : groupsOf(files, jobs);
     console.log(`SEED=${seed}`);
     if (!chromium) console.log(NO_CHROMIUM);
-    const results = await runAll(groups, jobs, place, isLong);
+    const results = await runAll(groups, jobs, placeOf, isLong);
     if (times) console.log(timesOf(results));
     const failures = failuresOf(results, seed);
     if (failures !== '') console.log(failures);
@@ -56,7 +60,7 @@ export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOp
     return sumOf(results.map(({ counts }) => counts));
   } finally {
     await libsql?.stop();
-    await rm(folder, { recursive: true });
+    runFolder.remove();
   }
 }
 
@@ -70,14 +74,14 @@ async function buildAssets(folder: string): Promise<string> {
 async function runAll(
   groups: readonly (readonly string[])[],
   jobs: number,
-  place: TestPlace,
+  placeOf: (files: readonly string[]) => TestPlace,
   printsAll: boolean,
 ): Promise<FileResult[]> {
   const waiting = [...groups];
   const results: FileResult[] = [];
   const work = async () => {
     for (let files = waiting.shift(); files !== undefined; files = waiting.shift()) {
-      const ended = await runTestFiles(files, place);
+      const ended = await runTestFiles(files, placeOf(files));
       results.push(...ended);
       for (const result of ended) print(result, printsAll);
     }

@@ -1,5 +1,6 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '../../scripts/testing/alive.ts';
 
 const POLL_MS = 20;
 
@@ -41,13 +42,4 @@ function takeMark(path: string): boolean {
 async function endOf(mark: string, result: string): Promise<void> {
   const maker = Number(readFileSync(mark, 'utf8'));
   while (!existsSync(result) && isAlive(maker)) await Bun.sleep(POLL_MS);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
