@@ -65,7 +65,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
   const fault = faultOf(exchange, code);
   if (fault) {
     const isRight = fault === 'used' || fault === 'expired';
-    if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code, now));
+    if (isRight && code.isUsed) await db.write(endAccessToken(exchange.code));
     throw refuse(fault);
   }
   const grant = request.grantFor(code);
@@ -74,7 +74,7 @@ export async function exchangeCode(ctx: ExchangeContext, request: TokenRequest):
   // The write is the check: only one of several exchanges uses the code.
   const [used] = await db.write(useCode(exchange, now, grant));
   if (used?.rowsAffected !== 1) {
-    await db.write(endAccessToken(exchange.code, now));
+    await db.write(endAccessToken(exchange.code));
     throw refuse('used');
   }
   countCode(ctx, request.clientId, 'exchanged');

@@ -107,11 +107,11 @@ export function useCode({ code, app, redirectUri, challenge }: Exchange, now: nu
   };
 }
 
-/** Ends the access token of a code that is exchanged again (RFC 6749 section 4.1.2). */
-export function endAccessToken(code: string, now: number): Statement {
+/** Ends the access token of a code that is exchanged again (RFC 6749 section 4.1.2), by the clock of any vault. */
+export function endAccessToken(code: string): Statement {
   return {
-    sql: `UPDATE authorization_codes SET token_until = :now WHERE code = :code AND token_until > :now`,
-    args: { code, now },
+    sql: `UPDATE authorization_codes SET token_until = 0 WHERE code = :code AND token_until > 0`,
+    args: { code },
   };
 }
 

@@ -134,6 +134,20 @@ describe.each([
     }
   });
 
+  test('a code that is exchanged again at either ends its access token at both, at once', async () => {
+    for (const [app, again] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const { code, request, reply } = await across(a, app);
+      expect(reply.status).toBe(200);
+      expect((await exchange(again, request, code)).body.reason).toBe('used');
+      const { access_token } = reply.body;
+      for (const vault of [a, b])
+        expect((await vault.call('GET /userinfo', {}, bearer(access_token))).status).toBe(401);
+    }
+  });
+
   test('a page that got its nonce from one vault is answered by the other', async () => {
     const mixed: TestVault = {
       ...b,
