@@ -27,7 +27,7 @@ function start(): Response {
 
 /** The exchange: the code of the address bar for a token, which reads who it is. Here your app begins its own session. */
 async function back(query: URLSearchParams, cookies: string): Promise<Response> {
-  const [, state = '', code_verifier = ''] = /(?:^|; )sign-in=([\w-]+)\.([\w-]+)/.exec(cookies) ?? [];
+  const [, state, code_verifier = ''] = /(?:^|; )sign-in=([\w-]+)\.([\w-]+)/.exec(cookies) ?? [];
   if (query.get('state') !== state || query.get('iss') !== vault) return page('This answers no link of ours.');
   if (query.has('error')) return page('Not signed in. <a href="/">Try again</a>');
   const form = { ...app, grant_type: 'authorization_code', code: query.get('code') ?? '', code_verifier };

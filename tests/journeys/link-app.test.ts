@@ -70,6 +70,14 @@ describe.skipIf(!chromium)('examples/apps/link.ts, whose whole sign-in is a link
     await visitor.context.close();
   });
 
+  test('takes no answer with an empty state from a browser that opened no link', async () => {
+    for (const cookie of ['', 'sign-in=']) {
+      const answer = new URLSearchParams({ code: 'stolen', state: '', iss: world.origin });
+      const told = await fetch(`${origin}/back?${answer}`, { headers: { cookie } });
+      expect(await told.text()).toContain('This answers no link of ours.');
+    }
+  });
+
   test('says so when the person pressed Cancel', async () => {
     const visitor = await come();
     await press(visitor.page, 'sign-in');
