@@ -108,7 +108,7 @@ const COMPARE =
   'It was shown to you only if shown_to is your origin and nonce is yours, else it is a copy: --audience and --nonce compare both.';
 const OTHER_AUDIENCE = 'Its holder showed it to somebody else: shown_to is not that of --audience.';
 const OTHER_NONCE = 'Its holder showed it another time: its nonce is not that of --nonce.';
-const ONCE = 'Take each nonce once: whoever has this file can give it to you again.';
+const ONCE = 'Take each nonce once: anyone who has this file can give it to you again.';
 
 const WORDS: Readonly<Record<CredentialFault, string>> = {
   form: 'It is cut off or malformed: a credential is a JWT, its disclosures, each with ~ behind it.',

@@ -68,11 +68,11 @@ describe('the mail', () => {
       ['Your code for Tea House: valid 90 seconds', 'This code is to sign up at Tea House (tea.example).'],
       [
         'Recover your account on Tea House: your code, valid 90 seconds',
-        'This code is to recover your account on Tea House (tea.example): whoever enters it can add a passkey to the account.',
+        'This code is to recover your account on Tea House (tea.example): anyone who enters it can add a passkey to the account.',
       ],
       [
         'Show your address elsewhere: your code of Tea House, valid 90 seconds',
-        'This code is to show this address elsewhere, for 1 day: whoever enters it at Tea House (tea.example) can do that.',
+        'This code is to show this address elsewhere, for 1 day: anyone who enters it at Tea House (tea.example) can do that.',
       ],
     ]);
     const own = { ...head, brand: { ...head.brand, name: 'Tea House' } };
@@ -89,7 +89,7 @@ describe('the mail', () => {
   });
 
   test.each([
-    ['en', 43_200, 'elsewhere, for 12 hours: whoever'],
+    ['en', 43_200, 'elsewhere, for 12 hours: anyone who'],
     ['de', 43_200, 'diese Adresse 12 Stunden lang anderswo'],
     ['fr', 604_800, 'ailleurs, pendant 7\u00a0jours\u00a0: la'],
     ['es', 5_400, 'en otro sitio, durante 90 minutos: quien'],
