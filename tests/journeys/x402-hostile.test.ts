@@ -1,17 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Hex } from 'ox';
 import { passkeySigner } from '../../scripts/dev-stack/account2.ts';
-import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
+import type { Chain } from '../../scripts/dev-stack/chain.ts';
 import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { createPasskey } from '../../scripts/dev-stack/passkey.ts';
 import { openAccount, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
-import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { own, run } from '../support/account2.ts';
 import { approve, questionOf } from '../support/approvals.ts';
-import { chainVars } from '../support/chain-vars.ts';
 import { createPayer, PAYEE } from '../support/payers.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
-import { FACILITATOR, type SignerOptions, signerOf, startX402, usdcOf, type X402World } from '../support/x402.ts';
+import {
+  createAccount,
+  FACILITATOR,
+  type PaidWorld,
+  type SignerOptions,
+  signerOf,
+  startPaidWorld,
+  usdcOf,
+} from '../support/x402.ts';
 import { judge, paymentFor, payWith, type X402Payment } from '../tools/x402.ts';
 
 // Payments that nobody signed, or not as they are sent, before the facilitator of docs/x402.md: packages from npm,
@@ -19,22 +24,15 @@ import { judge, paymentFor, payWith, type X402Payment } from '../tools/x402.ts';
 
 const PRICE = 10_000n;
 let chain: Chain;
-let t: TestVault;
-let world: X402World;
+let world: PaidWorld;
 beforeAll(async () => {
-  chain = await startChain();
-  t = await startVault(chainVars(chain.url, await deployContracts(chain.rpc)));
-  world = await startX402(chain, t.url);
+  world = await startPaidWorld();
+  chain = world.chain;
 });
-afterAll(async () => {
-  await world.stop();
-  await t.stop();
-  await chain.stop();
-});
+afterAll(() => world.stop());
 
 const THIEF = '0x000000000000000000000000000000000000dEaD';
-const create = ({ factory, factoryData }: SmartAccount) =>
-  sendTransaction(chain.rpc, devAccount('alice').privateKey, { to: factory, data: factoryData });
+const create = (account: SmartAccount) => createAccount(chain, account);
 const sent = () => chain.rpc('eth_getTransactionCount', [FACILITATOR.address, 'latest']);
 
 /** A payment whose parts were changed after it was signed. */

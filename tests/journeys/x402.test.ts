@@ -2,15 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TransactionReceipt } from 'ox';
 import { authorizationNonce } from '../../client/payment-nonce.ts';
 import type { AuthorizationVerdict } from '../../client/payments.ts';
-import { type Chain, startChain } from '../../scripts/dev-stack/chain.ts';
-import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import type { Chain } from '../../scripts/dev-stack/chain.ts';
 import { mintUsdc, placeUsdc } from '../../scripts/dev-stack/usdc.ts';
 import type { SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
-import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
-import { chainVars } from '../support/chain-vars.ts';
 import { createPayer, orderOf, PAYEE, USDC } from '../support/payers.ts';
-import { startVault, type TestVault } from '../support/vault.ts';
-import { FACILITATOR, importBlock, signerOf, startX402, usdcOf, type X402World } from '../support/x402.ts';
+import {
+  createAccount,
+  FACILITATOR,
+  importBlock,
+  type PaidWorld,
+  signerOf,
+  startPaidWorld,
+  usdcOf,
+} from '../support/x402.ts';
 import { payingFetch, paymentFor, settlementOf } from '../tools/x402.ts';
 
 // `@x402/fetch`, `@x402/hono` and the facilitator of `@x402/core` and `@x402/evm`, unmodified, as docs/x402.md has them
@@ -18,27 +22,19 @@ import { payingFetch, paymentFor, settlementOf } from '../tools/x402.ts';
 
 const PRICE = 10_000n;
 let chain: Chain;
-let t: TestVault;
-let world: X402World;
+let world: PaidWorld;
 beforeAll(async () => {
-  chain = await startChain();
-  t = await startVault(chainVars(chain.url, await deployContracts(chain.rpc)));
-  world = await startX402(chain, t.url);
+  world = await startPaidWorld();
+  chain = world.chain;
   // As a payee who was paid before: the first USDC of an address costs 17,100 gas more.
   await placeUsdc(chain.rpc);
   await mintUsdc(chain.rpc, PAYEE, 1n);
 });
-afterAll(async () => {
-  await world.stop();
-  await t.stop();
-  await chain.stop();
-});
+afterAll(() => world.stop());
 
 const receiptOf = async (hash: unknown) =>
   (await chain.rpc('eth_getTransactionReceipt', [hash])) as TransactionReceipt.Rpc;
 const codeOf = ({ address }: SmartAccount) => chain.rpc('eth_getCode', [address, 'latest']);
-const create = ({ factory, factoryData }: SmartAccount) =>
-  sendTransaction(chain.rpc, devAccount('alice').privateKey, { to: factory, data: factoryData });
 
 /** The gas of a settlement, and of the creation in the block before it. */
 async function gasOf(hash: string, isUnborn: boolean) {
@@ -67,7 +63,7 @@ type SettleOrder = (answer: Signed & { readonly account: string }, order: Order)
 test.each(CASES)('an account of kind %d %s pays the documented API', async (kind, is) => {
   const account = await createPayer(chain.rpc, kind);
   const isUnborn = is !== 'that exists';
-  if (!isUnborn) await create(account);
+  if (!isUnborn) await createAccount(chain, account);
   const [earned, owned] = [await usdcOf(chain.rpc, PAYEE), await usdcOf(chain.rpc, account.address)];
   const answer = await payingFetch(signerOf(account, { isUnborn }))(world.weather);
   expect([answer.status, await answer.json()]).toEqual([200, { weather: 'sunny' }]);

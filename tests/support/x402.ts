@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hex, TypedData } from 'ox';
 import { messages } from '../../client/approval-terms.ts';
-import type { Chain, ChainRpc } from '../../scripts/dev-stack/chain.ts';
+import { type Chain, type ChainRpc, startChain } from '../../scripts/dev-stack/chain.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { placeMulticall } from '../../scripts/dev-stack/multicall.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
 import { encodeAssertion, type SmartAccount } from '../../scripts/dev-stack/user-operation.ts';
-import { devAccount } from '../../scripts/dev-stack/wallet.ts';
+import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
+import { chainVars } from './chain-vars.ts';
+import { startVault } from './vault.ts';
 
 /** Whose ether pays for settlements. */
 export const FACILITATOR = devAccount('utility');
@@ -95,6 +98,32 @@ export async function startX402(
       await node.stop();
     },
   };
+}
+
+/** The world of a test file: a chain, a vault on it, and what `startX402` serves. */
+export interface PaidWorld extends X402World {
+  readonly chain: Chain;
+}
+
+/** Starts it all. */
+export async function startPaidWorld(): Promise<PaidWorld> {
+  const chain = await startChain();
+  const t = await startVault(chainVars(chain.url, await deployContracts(chain.rpc)));
+  const world = await startX402(chain, t.url);
+  return {
+    ...world,
+    chain,
+    async stop() {
+      await world.stop();
+      await t.stop();
+      await chain.stop();
+    },
+  };
+}
+
+/** Creates an account, by somebody else's transaction. */
+export function createAccount({ rpc }: Pick<Chain, 'rpc'>, { factory, factoryData }: SmartAccount) {
+  return sendTransaction(rpc, devAccount('alice').privateKey, { to: factory, data: factoryData });
 }
 
 /**
