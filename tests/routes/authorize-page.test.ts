@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
 import {
@@ -12,7 +13,7 @@ import {
   requestOf,
   tokensFor,
 } from '../support/openid.ts';
-import { askRelay, newcomer, registerNewcomer } from '../support/sign-ups.ts';
+import { registerNewcomer } from '../support/sign-ups.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
 const chain = await startRelayChain({ startsAt: testClock().now() });
@@ -114,10 +115,21 @@ describe('GET /authorize', () => {
       await off.post('/token', '', FORM),
       await off.post('/authorize', '', FORM),
       await off.post('/userinfo', ''),
+      await off.call('GET /authorize/config'),
+      await off.call('POST /authorize/code', { request: requestOf().query, cancelled: true }),
     ];
     await off.stop();
     expect(replies.map(({ status, body }) => [status, body.error])).toEqual(replies.map(() => [404, 'not_found']));
   });
+});
+
+test('404: the exchange of before is nowhere', async () => {
+  const replies = [
+    await t.call('GET /register'),
+    await t.call('POST /api/register/authorize'),
+    await t.call('POST /api/register/token'),
+  ];
+  expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
 describe('POST /authorize', () => {
@@ -133,22 +145,6 @@ describe('POST /authorize', () => {
 });
 
 describe('§4 authorize/code', () => {
-  test('409 registration_pending: no code for somebody who may never be', async () => {
-    await chain.rpc('evm_setAutomine', [false]);
-    const one = await newcomer(chain, t);
-    expect((await askRelay(t, one.body)).body).toMatchObject({ status: 'submitted' });
-    const { query } = requestOf();
-    const { credentialId, attestation } = one.body;
-    const early = await t.call('POST /authorize/code', { request: query, credentialId, attestation });
-    expect([early.status, early.body.error, early.headers.get('retry-after')]).toEqual([
-      409,
-      'registration_pending',
-      '3',
-    ]);
-    await chain.rpc('evm_setAutomine', [true]);
-    await chain.mine();
-  });
-
   test('an attestation that is older than max_age does not count', async () => {
     const one = await registerNewcomer(chain, t);
     const { credentialId, attestation } = one.body;
@@ -168,24 +164,50 @@ describe('the provider for pages and libraries', () => {
       'public, max-age=3600',
       '*',
     ]);
-    expect(body).toMatchObject({
+    // All of it: what is not named is not there.
+    expect(body).toEqual({
       issuer: issuer(),
       authorization_endpoint: `${issuer()}/authorize`,
       token_endpoint: `${issuer()}/token`,
       userinfo_endpoint: `${issuer()}/userinfo`,
       jwks_uri: `${issuer()}/jwks`,
+      scopes_supported: ['openid', 'email', 'phone', 'profile', 'did'],
       response_types_supported: ['code'],
+      response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code'],
       subject_types_supported: ['pairwise'],
       id_token_signing_alg_values_supported: ['RS256'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
       code_challenge_methods_supported: ['S256'],
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+      acr_values_supported: ['phr'],
+      claims_supported: [
+        ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash'],
+        ...['email', 'email_verified', 'email_verified_at'],
+        ...['phone_number', 'phone_number_verified', 'phone_number_verified_at'],
+        ...['preferred_username', 'did', 'account', 'status', 'final', 'proofs'],
+      ],
+      ui_locales_supported: ['en', 'de', 'fr', 'es'],
+      claims_parameter_supported: false,
+      request_parameter_supported: false,
       request_uri_parameter_supported: false,
       authorization_response_iss_parameter_supported: true,
+      service_documentation: `${issuer()}/openapi.json`,
     });
-    const { keys } = (await t.call('GET /jwks')).body;
-    expect(keys).toEqual([
-      { kty: 'RSA', n: expect.any(String), e: 'AQAB', kid: expect.any(String), use: 'sig', alg: 'RS256' },
+  });
+
+  test('/jwks has the public halves alone, each under its thumbprint (RFC 7638), for an hour', async () => {
+    const { headers, body } = await t.call('GET /jwks');
+    expect([headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
+      'public, max-age=3600',
+      '*',
     ]);
+    const [{ n, kid, ...key }] = body.keys;
+    expect([body.keys.length, key]).toEqual([1, { kty: 'RSA', e: 'AQAB', use: 'sig', alg: 'RS256' }]);
+    // 2048 bits.
+    expect(Buffer.from(n, 'base64url')).toHaveLength(256);
+    const members = JSON.stringify({ e: 'AQAB', kty: 'RSA', n });
+    expect(kid).toBe(createHash('sha256').update(members).digest('base64url'));
   });
 
   test('RFC 8414: clients of OAuth 2.0 alone find the same, less what is OpenID’s alone', async () => {
@@ -231,19 +253,6 @@ describe('the provider for pages and libraries', () => {
       'origin_not_allowed',
       'origin_not_allowed',
     ]);
-  });
-
-  test('429 rate_limited: a client with a secret counts for itself, everybody else for their address', async () => {
-    const vars = { ...chain.vars, ...OPENID_VARS, RATE_LIMIT_PER_CLIENT: '2', RATE_LIMIT_READS_PER_IP: '1' };
-    const small = await startVault(vars, clientsFile());
-    const ask = (client: 'tea' | 'page') => exchange(small, requestOf(client), 'x'.repeat(43));
-    const said = [];
-    for (const client of ['tea', 'tea', 'tea', 'page', 'page'] as const) {
-      const { body } = await ask(client);
-      said.push(body.limit ?? body.error);
-    }
-    await small.stop();
-    expect(said).toEqual(['invalid_grant', 'invalid_grant', 'requests-per-app', 'invalid_grant', 'reads-per-ip']);
   });
 
   test('a person signs in with the page’s own request signed, and with no other', async () => {

@@ -386,32 +386,13 @@ describe('§4 authorize/code', () => {
     const { id_token } = await tokensFor(t, alice);
     const bob = await registerNewcomer(chain, t);
     const request = requestOf('tea', { id_token_hint: id_token });
-    const { answer } = await import('../support/openid.ts');
     expect(parametersOf(await answer(t, bob, request))).toMatchObject({ error: 'login_required', state: 'st/ate' });
     expect(parametersOf(await answer(t, alice, request))).toHaveProperty('code');
   });
 
   test('a request that is not in order makes no code', async () => {
     const request = requestOf('tea', { scope: 'email' });
-    const { answer } = await import('../support/openid.ts');
     const { status, body } = await answer(t, alice, request);
     expect([status, body.error]).toEqual([400, 'Invalid request: scope must contain openid']);
   });
-});
-
-test('429 rate_limited: a client that authenticates counts for itself, who fails for its network', async () => {
-  const limits = { RATE_LIMIT_PER_CLIENT: '2', RATE_LIMIT_READS_PER_IP: '3' };
-  const own = await startVault({ ...chain.vars, ...OPENID_VARS, ...limits }, clientsFile());
-  const request = requestOf('tea');
-  const statuses = async (count: number, ask: () => Promise<{ status: number }>) => {
-    const found = [];
-    for (let i = 0; i < count; i++) found.push((await ask()).status);
-    return found;
-  };
-  expect(await statuses(3, () => exchange(own, request, 'none'))).toEqual([400, 400, 429]);
-  expect(await statuses(4, () => exchange(own, request, 'none', {}, basic('tea', 'wrong')))).toEqual([
-    401, 401, 401, 429,
-  ]);
-  expect(await statuses(1, () => own.call('GET /userinfo', undefined, bearer('none')))).toEqual([429]);
-  await own.stop();
 });
