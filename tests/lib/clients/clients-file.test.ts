@@ -112,6 +112,14 @@ describe('CLIENTS', () => {
     expect(() => read({ tea: { redirect_uris: [uri] } })).toThrow('each of redirect_uris must be a URI as a browser');
   });
 
+  test('as many as there may be: 20 redirect URIs, two secrets', () => {
+    const uris = Array.from({ length: 20 }, (_, i) => `https://tea.example/${i}`);
+    const secrets = [DIGEST, `sha256:${'0'.repeat(64)}`];
+    expect(read({ tea: { redirect_uris: uris, secrets } })?.get('tea')).toMatchObject({ redirectUris: uris, secrets });
+    const more = uris.map((uri) => `${uri}x`);
+    expect(() => read({ tea: { redirect_uris: [...uris, more[0]] } })).toThrow('must have 1 to 20 entries');
+  });
+
   test('resources: a URL, or one with its scopes, in the sector of the app; an app may have no page', () => {
     const resources = ['https://mcp.tea.example/', { url: 'http://localhost:4002/mcp', scopes: ['notes:read'] }];
     expect(read({ tea: { resources, sector: 'houses' } })?.get('tea')).toEqual({
