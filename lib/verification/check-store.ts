@@ -33,45 +33,38 @@ const IS_ALIVE = `CASE WHEN codes.by_pass IS NULL
 
 const COLUMNS = `seq, id, purpose, digest, attempts, strangers, expires_at, consumed_at, by_pass, NOT (${IS_ALIVE}) AS is_dead`;
 
-/**
- * The newest code that somebody else may try: live, not sent with a pass and not bound, unless a provider keeps it. Of
- * another purpose where there is none of this one: then the check spends a guess of it.
- */
-const othersCode = (purpose: string) => `SELECT 0 AS is_own, ${COLUMNS} FROM codes WHERE identifier = :identifier
-  AND consumed_at IS NULL AND expires_at > :now AND (digest IS NULL OR by_pass IS NULL AND bound = 0)
-  ORDER BY purpose = ${purpose} DESC, seq DESC LIMIT 1`;
+const OWN_BY_CLIENT = `SELECT ${COLUMNS} FROM codes
+  WHERE identifier = :identifier AND ip = :ip AND purpose = :purpose AND bound = 0 ORDER BY seq DESC LIMIT 1`;
+const OWN_BY_CHALLENGE = `SELECT ${COLUMNS} FROM codes WHERE identifier = :identifier AND id = :challenge`;
 
-const SELECT_BY_CLIENT = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} FROM codes
-    WHERE identifier = :identifier AND ip = :ip AND purpose = :purpose AND bound = 0 ORDER BY seq DESC LIMIT 1)
-  UNION ALL SELECT * FROM (${othersCode(':purpose')})`;
-
-const OF_CHALLENGE = 'FROM codes WHERE identifier = :identifier AND id = :challenge';
-const SELECT_BY_CHALLENGE = `SELECT * FROM (SELECT 1 AS is_own, ${COLUMNS} ${OF_CHALLENGE})
-  UNION ALL SELECT * FROM (${othersCode(`(SELECT purpose ${OF_CHALLENGE})`)})`;
-
-/** The codes to read: with a challenge its own, else the client's of the purpose; and the newest for strangers. */
+/** The caller of a check and the purpose that it names. */
 export interface CodesQuery {
   readonly identifier: string;
   readonly ip: string;
   readonly challenge: string | undefined;
   readonly purpose: Purpose;
-  readonly now: number;
 }
 
-/** The caller's own newest code and the newest that a stranger may try, which may be the same: read by `toCodes`. */
-export function selectCodes({ identifier, ip, challenge, purpose, now }: CodesQuery): Statement {
-  if (challenge === undefined) return { sql: SELECT_BY_CLIENT, args: { identifier, ip, purpose, now } };
-  return { sql: SELECT_BY_CHALLENGE, args: { identifier, challenge, now } };
+/** The caller's own code: with a challenge the one it belongs to, else the client's newest of the purpose. */
+export function selectOwnCode({ identifier, ip, challenge, purpose }: CodesQuery): Statement {
+  if (challenge === undefined) return { sql: OWN_BY_CLIENT, args: { identifier, ip, purpose } };
+  return { sql: OWN_BY_CHALLENGE, args: { identifier, challenge } };
 }
 
-/** Reads the rows of `selectCodes`. */
-export function toCodes(rows: readonly Row[]): { own: StoredCode | undefined; others: StoredCode | undefined } {
-  const own = rows.find((row) => Number(row['is_own']) === 1);
-  const others = rows.find((row) => Number(row['is_own']) === 0);
-  return { own: own && toCode(own), others: others && toCode(others) };
+/**
+ * The newest code that a stranger may try: live, not sent with a pass and not bound, unless a provider keeps it. Of
+ * another purpose where there is none of this one: then the check spends a guess of it.
+ */
+export function selectOthersCode(identifier: string, purpose: Purpose, now: number): Statement {
+  return {
+    sql: `SELECT ${COLUMNS} FROM codes WHERE identifier = :identifier AND consumed_at IS NULL AND expires_at > :now
+      AND (digest IS NULL OR by_pass IS NULL AND bound = 0) ORDER BY purpose = :purpose DESC, seq DESC LIMIT 1`,
+    args: { identifier, purpose, now },
+  };
 }
 
-function toCode(row: Row): StoredCode {
+/** Reads a row of `selectOwnCode` or `selectOthersCode`. */
+export function toStoredCode(row: Row): StoredCode {
   return {
     seq: Number(row['seq']),
     id: String(row['id']),

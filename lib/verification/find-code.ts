@@ -3,7 +3,7 @@ import type { Purpose } from '../base/purpose.ts';
 import { STRANGERS_CHECKS_MAX } from '../constants.ts';
 import type { Identifier } from '../identity/identifier.ts';
 import type { Platform } from '../platform.ts';
-import { type CheckRole, type StoredCode, selectCodes, toCodes } from './check-store.ts';
+import { type CheckRole, type StoredCode, selectOthersCode, selectOwnCode, toStoredCode } from './check-store.ts';
 
 /** Why a check did not verify, and the attempts left where the caller asked for the code. */
 export interface RefusedCheck {
@@ -60,8 +60,9 @@ export async function findCode(
   { identifier, ip, challenge, purpose: asked }: Asked,
   now: number,
 ): Promise<Target | { readonly refused: RefusedCheck }> {
-  const query = { identifier: identifier.key, ip, challenge, purpose: asked ?? 'registration', now };
-  const { own, others } = toCodes(await db.read(selectCodes(query)));
+  const query = { identifier: identifier.key, ip, challenge, purpose: asked ?? 'registration' };
+  const [ownRow] = await db.read(selectOwnCode(query));
+  const own = ownRow && toStoredCode(ownRow);
   // A code for a credential is right only where that is asked for: a phished one must not become anything else.
   const named = own?.purpose === 'credential' ? undefined : own?.purpose;
   const purpose = asked ?? named ?? 'registration';
@@ -77,8 +78,11 @@ export async function findCode(
       otherwise,
     };
   }
+  if (challenge !== undefined && own === undefined) return { refused: otherwise };
+  const [othersRow] = await db.read(selectOthersCode(identifier.key, own?.purpose ?? query.purpose, now));
+  const others = othersRow && toStoredCode(othersRow);
   // A caller with a challenge is judged by its code alone, unless the provider has no code but the newest.
-  const isOpen = others && (challenge === undefined || (own !== undefined && others.digest === null));
+  const isOpen = others && (challenge === undefined || others.digest === null);
   if (!isOpen || (others.digest !== null && others.attempts >= max)) return { refused: otherwise };
   const answered = Math.max(others.strangers, strangers.get(others.seq) ?? 0);
   if (answered >= STRANGERS_CHECKS_MAX) return { refused: otherwise };
