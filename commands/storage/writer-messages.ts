@@ -6,13 +6,19 @@ export type WriterTask = 'execute' | 'batch';
 
 /**
  * An order on its way between the threads, in JSON: a text costs a third of the same objects. `texts` holds each text
- * of SQL once, and a statement its place there: the writes of many callers share a few texts, of kilobytes each.
+ * of SQL once, with the names of its arguments, and a statement its place there and the values: the writes of many
+ * callers share a few texts, of kilobytes each.
  */
 interface Order {
   readonly id: number;
   readonly task: WriterTask;
-  readonly texts: readonly string[];
-  readonly statements: readonly (readonly [place: number, args: Readonly<Record<string, Crossing>>])[];
+  readonly texts: readonly Text[];
+  readonly statements: readonly (readonly [place: number, values: readonly Crossing[]])[];
+}
+
+interface Text {
+  readonly sql: string;
+  readonly names: readonly string[];
 }
 
 /** A value in JSON: a number is an exact integer, an object the text of any other number. */
@@ -21,13 +27,19 @@ type Crossing = null | string | number | { readonly integer: string } | { readon
 /** Writes an order. Throws a `TypeError` for an argument that no column can store. */
 export function writeOrder(id: number, task: WriterTask, statements: readonly BoundStatement[]): string {
   const places = new Map<string, number>();
-  const placeOf = (sql: string) => {
-    const place = places.get(sql) ?? places.size;
-    places.set(sql, place);
-    return place;
-  };
-  const crossing = statements.map(({ sql, args }) => [placeOf(sql), each(args, toCrossing)] as const);
-  const order: Order = { id, task, texts: [...places.keys()], statements: crossing };
+  const texts: Text[] = [];
+  const crossing = statements.map(({ sql, args }) => {
+    const given = Object.keys(args);
+    let place = places.get(sql);
+    // The engine refuses a text that comes with another number of arguments.
+    if (place === undefined || texts[place]?.names.length !== given.length) {
+      place = texts.push({ sql, names: given }) - 1;
+      places.set(sql, place);
+    }
+    const values = (texts[place] as Text).names.map((name) => toCrossing(args[name], name));
+    return [place, values] as const;
+  });
+  const order: Order = { id, task, texts, statements: crossing };
   return JSON.stringify(order);
 }
 
@@ -41,14 +53,13 @@ export interface ReadOrder {
 /** Reads an order. */
 export function readOrder(json: string): ReadOrder {
   const { id, task, texts, statements } = JSON.parse(json) as Order;
-  const read = statements.map(([place, args]) => ({ sql: texts[place] as string, args: each(args, fromCrossing) }));
+  const read = statements.map(([place, values]) => {
+    const { sql, names } = texts[place] as Text;
+    const args: Record<string, Value> = {};
+    for (const [i, name] of names.entries()) args[name] = fromCrossing(values[i] as Crossing);
+    return { sql, args };
+  });
   return { id, task, statements: read };
-}
-
-function each<From, To>(args: Readonly<Record<string, From>>, change: (value: From, name: string) => To) {
-  const changed: Record<string, To> = {};
-  for (const name in args) changed[name] = change(args[name] as From, name);
-  return changed;
 }
 
 function toCrossing(value: unknown, name: string): Crossing {

@@ -200,10 +200,21 @@ test('a text with its arguments in another order crosses right, beside more text
   expect(await value(database, 'SELECT count(*) FROM p WHERE a = 1 AND b = 2')).toBe(2_103);
 });
 
-test('a text that many statements of a batch have crosses once', () => {
+test('a text that many statements of a batch have crosses once, with the names of its arguments', () => {
   const [one, other] = ['a', 'b'].map((name) => statement(`INSERT INTO p VALUES (:${name}, 1, 1)`, { [name]: 1n }));
   const batch = Array.from({ length: 64 }, () => [one, other] as BoundStatement[]).flat();
-  expect(writeOrder(1, 'batch', batch).match(/INSERT/g)).toHaveLength(2);
+  const order = writeOrder(1, 'batch', batch);
+  expect(order.match(/INSERT/g)).toHaveLength(2);
+  expect(order.match(/"a"/g)).toHaveLength(1);
+});
+
+test('a text that comes with more arguments than before in its batch is refused', async () => {
+  await database.execute(create);
+  const one = statement('INSERT INTO t VALUES (:n)', { n: 1n });
+  const more = statement(one.sql, { n: 1n, m: 2n });
+  const failure = await failureOf(database.batch([one, more], 'write'));
+  expect(failure.message).toBe('2 arguments for 1 parameters');
+  expect(await value(database, 'SELECT count(*) FROM t')).toBe(0);
 });
 
 test('a transaction over several calls is refused, and holds no lock', async () => {
