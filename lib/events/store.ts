@@ -42,14 +42,7 @@ export interface EventOf {
 
 /** Inserts those of the events whose change was made: `when` is SQL over `of`, a JSON list. */
 export function emitEventsOf(list: readonly EventOf[], when: string): Statement {
-  const rows = list.map(({ event: { type, app, at, data }, of }) => [
-    app,
-    EVENTS[type].channel,
-    type,
-    at,
-    JSON.stringify(data),
-    of,
-  ]);
+  const rows = list.map(({ event: { type, app, at, data }, of }) => [app, EVENTS[type].channel, type, at, data, of]);
   return {
     sql: `${INSERT_EACH} WHERE ${when}`,
     args: { events: JSON.stringify(rows), event_operator: null },
@@ -59,7 +52,7 @@ export function emitEventsOf(list: readonly EventOf[], when: string): Statement 
 
 const INSERT_EACH = `INSERT INTO events (app, channel, type, at, data, operator)
   SELECT app, channel, type, at, data, :event_operator FROM (SELECT value ->> 0 AS app, value ->> 1 AS channel, value ->> 2 AS type,
-    value ->> 3 AS at, value ->> 4 AS data, value -> 5 AS of FROM json_each(:events))`;
+    value ->> 3 AS at, value -> 4 AS data, value -> 5 AS of FROM json_each(:events))`;
 
 /** A part of `emitEvents`: an event for each row of `from` (FROM … WHERE …); `app` and `data` are SQL over that row. */
 export interface EventRows {

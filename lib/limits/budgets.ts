@@ -164,11 +164,13 @@ function createUse(config: Config, set: BudgetSet, { network, now, isStranger, m
       sql: roomText(set, isStranger?.before),
       args: isStranger ? { ...roomArgs(use), ...isStranger.before.args } : roomArgs(use),
     },
-    spend: kinds.map((kind, i) => {
-      // Several sends may be written together: the first statement behind them counts them all.
-      const uses = earlier !== undefined && i === 0 ? 'changes()' : '1';
-      return spendBudgetIfChanged(kind, use, { when: stranger(kind)?.after, uses });
-    }),
+    get spend() {
+      return kinds.map((kind, i) => {
+        // Several sends may be written together: the first statement behind them counts them all.
+        const uses = earlier !== undefined && i === 0 ? 'changes()' : '1';
+        return spendBudgetIfChanged(kind, use, { when: stranger(kind)?.after, uses });
+      });
+    },
     hasShare: kinds.length > 1,
     get resets() {
       return selectBudgets(use, { ifUnchanged: true });

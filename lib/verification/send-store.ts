@@ -90,10 +90,11 @@ export function insertCodes(sends: readonly NewCode[], limits: SendLimits, room:
 
 /**
  * The rows of those that `insertCodes` has just written in the same batch, with the time of the send that must leave
- * the window before the next is allowed for each limit, null while it has room.
+ * the window before the next is allowed for each limit, null while it has room. If some were refused there are others'
+ * rows beside them: look for yours by its id.
  */
 export function selectSends(sends: readonly NewCode[], limits: SendLimits, by?: SendBy): Statement {
-  return bound(sentText(kindOf(first(sends), by)), sendsArgs(sends, limits));
+  return bound(sentText(kindOf(first(sends), by)), { ...windowArgs(newestOf(sends), limits), count: sends.length });
 }
 
 /** True of a send that is written: of a JSON list `of` its identifier and its id. */
@@ -200,8 +201,11 @@ function sendsArgs(sends: readonly NewCode[], limits: SendLimits): Record<string
     pass,
     givenPass,
   ]);
-  const now = sends.reduce((newest, code) => Math.max(newest, code.now), 0);
-  return Object.assign(windowArgs(now, limits), { sends: JSON.stringify(rows), count: sends.length });
+  return { ...windowArgs(newestOf(sends), limits), sends: JSON.stringify(rows) };
+}
+
+function newestOf(sends: readonly NewCode[]): number {
+  return sends.reduce((newest, code) => Math.max(newest, code.now), 0);
 }
 
 function windowArgs(now: number, limits: SendLimits): Record<string, Value> {

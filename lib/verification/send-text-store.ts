@@ -154,8 +154,7 @@ export function sentText(kind: SendKind): SendText {
   return textOnce(
     `sent ${nameOf(kind)}`,
     () => `SELECT id, seq, by_pass IS NOT NULL AS is_passed, digest = '${DEAD}' AS needs_pass, ${resets(kind)}
-  FROM codes AS send WHERE seq > last_insert_rowid() - :count AND seq <= last_insert_rowid()
-    AND id IN (SELECT value ->> 0 FROM json_each(:sends))`,
+  FROM codes AS send WHERE seq > last_insert_rowid() - :count AND seq <= last_insert_rowid()`,
   );
 }
 
@@ -171,30 +170,34 @@ export function refusalText(kind: SendKind): SendText {
 
 /** For each limit of a kind the time of the send that must leave the window; null while the limit has room. */
 function resets({ isSms, by }: SendKind): string {
-  const at = (isAsked: boolean, name: string, from: string, max: string | number) =>
-    `${isAsked ? `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)` : 'NULL'} AS ${name}`;
+  const nth = (from: string, max: string | number) =>
+    `(SELECT sent_at ${from} ORDER BY seq DESC LIMIT 1 OFFSET ${max} - 1)`;
+  if (by === 'holder') return `${nth(OF_HOLDER, KEEP_SENDS_MAX)} AS keep_at`;
   const isFree = by === 'nothing';
-  const isByPass = by === 'pass' || by === 'grant';
-  const free = `AND codes.by_pass IS NULL AND sent_at >`;
   /** The later one of both limits of a number: of all its sends, and of those without a pass. */
-  const number = (name: string, since: string, max: string) => {
-    const nth = (and: string, most: string) =>
-      `coalesce((SELECT sent_at ${OF_NUMBER}${and} AND sent_at > ${since} ORDER BY seq DESC LIMIT 1 OFFSET :${most} - 1), 0)`;
-    const all = nth('', max);
-    if (!isSms || by === 'holder') return `NULL AS ${name}`;
-    return `nullif(${isFree ? `max(${all}, ${nth(' AND codes.by_pass IS NULL', `${max}_free`)})` : all}, 0) AS ${name}`;
+  const number = (since: string, max: string) => {
+    const of = (and: string, most: string) =>
+      `coalesce(${nth(`${OF_NUMBER}${and} AND sent_at > ${since}`, `:${most}`)}, 0)`;
+    const all = of('', max);
+    return `nullif(${isFree ? `max(${all}, ${of(' AND codes.by_pass IS NULL', `${max}_free`)})` : all}, 0)`;
   };
-  const passed = `AND codes.by_pass > 0 AND sent_at >`;
   const [byIp, byIdentifier] = ['FROM codes WHERE ip = send.ip', 'FROM codes WHERE identifier = send.identifier'];
-  return [
-    at(isFree, 'ip_at', `${byIp} ${free} ${IP_SINCE}`, ':per_ip'),
-    at(isFree && !isSms, 'identifier_at', `${byIdentifier} ${free} ${IDENTIFIER_SINCE}`, ':per_identifier'),
-    at(isByPass, 'pass_at', `${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX),
-    at(isByPass, 'pass_ip_at', `${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX),
-    at(by === 'holder', 'keep_at', OF_HOLDER, KEEP_SENDS_MAX),
-    number('number_at', NUMBER_SINCE, 'per_number'),
-    number('number_day_at', NUMBER_DAY_SINCE, 'per_number_day'),
-  ].join(',\n  ');
+  const free = `AND codes.by_pass IS NULL AND sent_at >`;
+  const passed = `AND codes.by_pass > 0 AND sent_at >`;
+  const columns = isFree
+    ? [`${nth(`${byIp} ${free} ${IP_SINCE}`, ':per_ip')} AS ip_at`]
+    : [
+        `${nth(`${byIdentifier} ${passed} ${PASS_SINCE}`, PASS_SENDS_MAX)} AS pass_at`,
+        `${nth(`${byIp} ${passed} ${PASS_IP_SINCE}`, PASS_SENDS_PER_IP_MAX)} AS pass_ip_at`,
+      ];
+  if (isFree && !isSms)
+    columns.push(`${nth(`${byIdentifier} ${free} ${IDENTIFIER_SINCE}`, ':per_identifier')} AS identifier_at`);
+  if (isSms)
+    columns.push(
+      `${number(NUMBER_SINCE, 'per_number')} AS number_at`,
+      `${number(NUMBER_DAY_SINCE, 'per_number_day')} AS number_day_at`,
+    );
+  return columns.join(',\n  ');
 }
 
 function nameOf({ isSms, by }: SendKind): string {

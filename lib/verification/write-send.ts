@@ -113,7 +113,7 @@ async function fullBudgets({ config, db }: Ctx, budgets: BudgetUse, { ip, now }:
   return full.length > 0 ? full : [limitState(config, 'sends-per-ip', { bucket: ip, freesAt: now, now })];
 }
 
-/** The limits of a send, each with the column of `selectSends` that holds the time of its oldest counted send. */
+/** The limits of sends, each with the column of `selectSends` that holds the time of its oldest counted send. */
 const SEND_LIMITS = [
   ['sends-per-ip', 'ip_at'],
   ['sends-per-identifier', 'identifier_at'],
@@ -129,7 +129,7 @@ export function fullLimits(config: Config, resets: Row, { ip, identifier, now }:
   const buckets = { client: ip, network: '', identifier, account: '', app: '', vault: '' };
   const full: LimitState[] = [];
   for (const [name, column] of SEND_LIMITS) {
-    const at = numberOf(resets, column);
+    const at = column in resets ? numberOf(resets, column) : null;
     if (at === null) continue;
     const freesAt = at + boundsOf(config, name).windowSeconds * 1000;
     full.push(limitState(config, name, { bucket: buckets[limitOf(name).bucket], freesAt, now }));

@@ -20,16 +20,22 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   let db: OwnedStore;
   /** The statements of each batch that wrote. */
   let batches: number[];
+  /** The arguments of each statement that wrote. */
+  let args: string[];
   let trouble: (() => Error | undefined) | undefined;
   let events: number;
 
   beforeEach(async () => {
     database = await engine.open();
     batches = [];
+    args = [];
     events = 0;
     trouble = undefined;
     const batch: Database['batch'] = async (statements, mode) => {
-      if (mode === 'write') batches.push(statements.length);
+      if (mode === 'write') {
+        batches.push(statements.length);
+        for (const one of statements) args.push(Object.values(one.args).join(' '));
+      }
       const results = await database.batch(statements, mode);
       const error = mode === 'write' ? trouble?.() : undefined;
       if (error) throw error;
@@ -74,6 +80,13 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
   };
   const numbers = Array.from({ length: 40 }, (__, n) => n);
   const written = async () => Number((await db.read({ sql: 'SELECT count(*) AS n FROM codes', args: {} }))[0]?.['n']);
+
+  test('are written once each: neither row nor event is in two statements, nor as JSON in JSON', async () => {
+    await Promise.all(numbers.map((n) => send(n)));
+    expect(args.filter((one) => one.includes('"198.51.100.7"'))).toHaveLength(1);
+    expect(args.filter((one) => one.includes('a***@example.com'))).toHaveLength(1);
+    expect(args.join()).not.toContain('\\');
+  });
 
   test('are as many statements as one, and each gets its own row', async () => {
     await send(99);
