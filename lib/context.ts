@@ -139,10 +139,10 @@ export function createContext(env: Env, { config = readConfig(env.vars), isPrepa
   const { clients, brandOf, words, wordsOf } = createPeople(config, env.operatorFiles);
   const metrics = openMetrics(env, clients);
   const outside = { config, clock, random, log, metrics, fetch, clients, brandOf, words, wordsOf };
-  const { bundlerUrl, indexerUrl, vaultSecret, attestationSigningKey } = config;
+  const { bundlerUrl, indexerUrl, vaultSecret, attestationSigningKey, reservedIdentifiers, reservedDomains } = config;
   const lasting: Lasting = {
     ...outside,
-    isReserved: createIsReserved({ ...config, names: namesOf(config, brandOf) }),
+    isReserved: createIsReserved({ reservedIdentifiers, reservedDomains, names: namesOf(config, brandOf) }),
     files,
     sha256Of: createSha256Of(env.assets, files),
     keys: createKeys(vaultSecret, attestationSigningKey),

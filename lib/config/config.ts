@@ -30,11 +30,11 @@ export function describeFault({ name, problem, remedy }: SettingFault): string {
 export function readConfig(vars: Vars): Config {
   const given = effectiveVars(vars);
   const isSet = (name: SettingName) => clean(vars[name]) !== undefined;
-  const values: Record<string, unknown> = {};
+  const values: [member: string, value: unknown][] = [];
   const unread = new Map<SettingName, SettingFault>();
   for (const name of SETTING_NAMES) {
     const reading: Reading<unknown> = readSetting(name, given[name]);
-    if ('value' in reading) values[memberOf(name)] = reading.value;
+    if ('value' in reading) values.push([memberOf(name), reading.value]);
     else unread.set(name, { name, problem: reading.problem, ...(isSet(name) ? {} : remedyOf(name)) });
   }
   // A default that cannot be parsed follows from a setting that cannot be: only that setting is reported.
@@ -43,7 +43,7 @@ export function readConfig(vars: Vars): Config {
   const reported = [...unread.values()].filter(({ name }) => isSet(name) || isOwn(name));
   // The rules also run beside faults, so that one start reports everything; a setting that did not parse is unset to
   // them.
-  const config = values as Partial<Config>;
+  const config = Object.fromEntries(values) as Partial<Config>;
   reported.push(...RULES.flatMap((rule) => rule(config, isSet)).filter(({ name }) => !unread.has(name)));
   if (reported.length > 0 || unread.size > 0)
     throw new ConfigError(reported.length > 0 ? reported : [...unread.values()]);

@@ -29,7 +29,8 @@ const proxyIsNamed: Rule = ({ baseUrl, host, clientIpHeader }, isSet) => {
 };
 
 /** Printed codes are for trials: a reader of the log could verify any identifier. */
-const codesAreDelivered: Rule = ({ baseUrl, host, allowLogDelivery, ...config }) => {
+const codesAreDelivered: Rule = (config) => {
+  const { baseUrl, host, allowLogDelivery } = config;
   const isPublic = isPublicUrl(baseUrl) || (host !== undefined && !isLoopbackHost(host));
   if (!isPublic || allowLogDelivery !== false) return [];
   const problem = 'must not be log when HOST or BASE_URL is public';
