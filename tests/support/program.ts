@@ -25,16 +25,24 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
+interface Running {
+  readonly cwd: string;
+  readonly binary?: string;
+  readonly args?: readonly string[];
+  readonly preload?: string;
+  readonly fromSources?: boolean;
+}
+
 /**
  * Starts `vault serve` (or that of `binary`) in `cwd` and waits until it listens. No setting but `vars` is in its
  * environment, and no registry unless they name one: the default chain cannot be asked from a test. `preload` is a
- * script that runs before it, from the sources unless there is a `binary`.
+ * script that runs before it; one that takes the place of a module needs the program `fromSources`.
  */
 export function startProgram(
   vars: Readonly<Record<string, string>>,
-  { cwd, binary, args = [], preload }: { cwd: string; binary?: string; args?: readonly string[]; preload?: string },
+  { cwd, binary, args = [], preload, fromSources = false }: Running,
 ): Promise<Program> {
-  const command = binary ? [binary] : preload === undefined ? VAULT : SOURCES;
+  const command = binary ? [binary] : fromSources ? SOURCES : VAULT;
   const options = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
   return startListening([...command, 'serve', ...args], {
     cwd,

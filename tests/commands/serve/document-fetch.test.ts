@@ -131,7 +131,7 @@ test('§12 vault serve asks no address inside for a document, whatever a name re
   await Bun.write(join(folder.path, 'clients.json'), JSON.stringify(CLIENTS));
   const hosts = { CLIENT_METADATA_HOSTS: 'inside.example' };
   const vars = { ...REGISTRAR, ...OPENID_VARS, ...hosts, VAULT_SECRET, DATA_DIR: folder.path };
-  const program = await startProgram(vars, { cwd: folder.path, preload: names });
+  const program = await startProgram(vars, { cwd: folder.path, preload: names, fromSources: true });
   try {
     const { query } = agentRequest({ client_id: 'https://inside.example/agent.json' });
     const response = await fetch(`${program.url}/authorize?${query}`);
