@@ -327,7 +327,7 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'docs/hooks.md': ['tests/journeys/webhooks.test.ts'],
   'docs/http.md': ['tests/examples.test.ts'],
   'docs/openid-apps.md': ['tests/journeys/documented-app.test.ts'],
-  'docs/openid.md': ['tests/lib/clients/clients-file.test.ts'],
+  'docs/openid.md': ['tests/lib/clients/clients-file.test.ts', 'tests/routes/openid-clients.test.ts'],
   'docs/passkey-proof.md': ['tests/doc-examples.test.ts'],
   'docs/payments.md': [
     'tests/journeys/demo.test.ts',

@@ -185,6 +185,34 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(visitor.passkeys.ids()).toHaveLength(1);
     });
 
+    test('while the network confirms the account the page waits, says so, and goes on by itself', async () => {
+      const [email, visitor] = [address(), await come()];
+      await visitor.enter(email);
+      await visitor.typeCode(email);
+      await visitor.screen('passkey');
+      const isSaid = Promise.withResolvers<void>();
+      let isFirst = true;
+      await visitor.page.setRequestInterception(true);
+      visitor.page.on('request', (request) => {
+        const isForCode = request.url().endsWith('/authorize/code') && request.postData()?.includes('credentialId');
+        if (!isForCode) return void request.continue();
+        if (!isFirst) return void isSaid.promise.then(() => request.continue());
+        isFirst = false;
+        // The answer until then; a relay waits too long for a test. tests/routes/authorize-code has it.
+        const headers = { 'retry-after': '1' };
+        const body = JSON.stringify({ error: 'registration_pending' });
+        void request.respond({ status: 409, contentType: 'application/json', headers, body });
+      });
+      await press(visitor.page, 'passkey-go');
+      await visitor.page.waitForFunction(() => {
+        const words = document.getElementById('progress-words');
+        return words?.checkVisibility() && words.textContent?.includes('The network is confirming your account.');
+      });
+      isSaid.resolve();
+      const { status, answer } = await visitor.arrive();
+      expect([status, answer?.['email']]).toEqual([200, email]);
+    });
+
     test('a passkey with which nothing was registered: start again with the address', async () => {
       const stranger = await come(`${world.origin}/account`);
       await press(stranger.page, 'create');

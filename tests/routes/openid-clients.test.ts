@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createClientSecret, secretDigest } from '../../lib/clients/secret.ts';
 import { type Candidate, startRelayChain } from '../support/candidates.ts';
 import { testClock } from '../support/clock.ts';
@@ -200,4 +202,17 @@ test('§7 403 origin_not_allowed: where ALLOWED_ORIGINS is set, /userinfo takes 
   expect(preflight.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization');
   // The page of sign-ins alone asks for codes.
   expect((await answer(own, alice, requestOf())).headers.get('access-control-allow-origin')).toBeNull();
+});
+
+test.skipIf(!Bun.which('curl'))('docs/openid.md: the exchange by hand, for a public client', async () => {
+  const document = readFileSync(join(import.meta.dir, '../../docs/openid.md'), 'utf8');
+  const [, exchangeLine = '', readLine = ''] = /```sh\n(curl [\s\S]*?[^\\])\n(curl .*)\n```/.exec(document) ?? [];
+  const request = requestOf('page');
+  const run = async (line: string, ...values: readonly string[]) => {
+    const own = line.replace('https://vault.example.com', t.url).replace('https://page.example/', request.redirectUri);
+    const command = values.reduce((text, value) => text.replace('…', value), own);
+    return JSON.parse(await new Response(Bun.spawn(['sh', '-c', command]).stdout).text());
+  };
+  const { access_token } = await run(exchangeLine, await codeFor(t, alice, request), String(request.verifier));
+  expect(await run(readLine, access_token)).toMatchObject({ email: alice.body['identifier'] });
 });

@@ -1,8 +1,6 @@
 // Apps with a link to `/authorize`, and people with browsers who follow it.
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
@@ -11,7 +9,6 @@ import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, sta
 import { until } from './until.ts';
 
 const WORK_MS = 200;
-const DOCUMENT = readFileSync(join(import.meta.dir, '../../docs/openid.md'), 'utf8');
 
 /** Who came back to an app, as the claims of the ID token say; or the error of the exchange. */
 export interface Arrival {
@@ -236,12 +233,4 @@ export async function awaitRow(world: AuthorizeWorld, sql: string, args: Record<
     await world.t.work();
     return (await world.t.rows(sql, args)).length > 0;
   });
-}
-
-/** A block of the document, by its language and a text in it; `vault` takes the place of the example's. */
-export function documented(language: string, holding: string, vault: string): string {
-  const blocks = DOCUMENT.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
-  const found = Array.from(blocks, ([, text = '']) => text).find((text) => text.includes(holding));
-  if (found === undefined) throw new Error(`docs/openid.md has no ${language} with ${holding}`);
-  return found.replaceAll('https://vault.example.com', vault);
 }
