@@ -56,7 +56,7 @@ export function readOrder(json: string): ReadOrder {
   const read = statements.map(([place, values]) => {
     const { sql, names } = texts[place] as Text;
     const args: Record<string, Value> = {};
-    for (const [i, name] of names.entries()) args[name] = fromCrossing(values[i] as Crossing);
+    for (let i = 0; i < names.length; i++) args[names[i] as string] = fromCrossing(values[i] as Crossing);
     return { sql, args };
   });
   return { id, task, statements: read };
