@@ -22,7 +22,7 @@ import { type Passkeys, part, press } from '../support/pay.ts';
 import { until } from '../support/until.ts';
 
 // A lost passkey is not a lost person: chain, bundler, mail server, shop and the vault's pages are real. Losing a phone
-// closes its browser, with all that it stored and its authenticator.
+// ends all that it stored, and its authenticator.
 
 const DAY = 86_400;
 const PRICE = 10n ** 15n;
@@ -35,7 +35,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   });
   afterAll(() => world.stop());
   afterEach(async () => {
-    for (const { own } of phones.splice(0)) await own.close();
+    for (const { context } of phones.splice(0)) await context.close();
   });
   const phone = async (passkeys?: Passkeys) => {
     const opened = await openPhone(world, passkeys);
@@ -44,7 +44,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   };
   const lose = async (lost: Phone) => {
     phones.splice(phones.indexOf(lost), 1);
-    await lost.own.close();
+    await lost.context.close();
   };
   const stateOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body;
   const recoveryOf = async (smartAccount: string) =>

@@ -1,13 +1,12 @@
-// People with phones: each phone a browser of its own with its own authenticator. They have an account, an identity at
-// an app that uses the vault, and mail.
+// People with phones: each phone stores its own things and has its own authenticator. They have an account, an identity
+// at an app that uses the vault, and mail.
 import { AbiFunction, type Hex } from 'ox';
-import type { Page } from 'puppeteer-core';
+import type { BrowserContext, Page } from 'puppeteer-core';
 import { smtpMailer } from '../../commands/mail/smtp.ts';
 import { didRegistryAbi } from '../../contracts/abi.ts';
 import { didHash } from '../../lib/identity/did.ts';
 import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
@@ -35,9 +34,9 @@ export interface PhoneWorld extends PayWorld {
   readonly mail: MailCatcher;
 }
 
-/** A browser and its authenticator; closing it loses both. */
+/** What a phone stores, and its authenticator; closing it loses both. */
 export interface Phone {
-  readonly own: OwnBrowser;
+  readonly context: BrowserContext;
   readonly passkeys: Passkeys;
   /** Another page of it, at the account page. */
   open(hash?: string): Promise<Device>;
@@ -84,9 +83,8 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
 
 /** A new phone: nothing is stored on it; passkeys that are synced to it are there. */
 export async function openPhone(world: PhoneWorld, passkeys = createPasskeys()): Promise<Phone> {
-  const own = await startBrowser();
-  const context = own.browser.defaultBrowserContext();
-  return { own, passkeys, open: (hash = '') => openDevice({ ...world, own }, { hash, passkeys, context }) };
+  const context = await world.own.browser.createBrowserContext();
+  return { context, passkeys, open: (hash = '') => openDevice(world, { hash, passkeys, context }) };
 }
 
 /** Waits by looks that move the chain or its time: so they are few. */
@@ -141,10 +139,10 @@ export async function removeKey(device: Device, name: string): Promise<void> {
  */
 export async function signUp(
   world: PhoneWorld,
-  { own, passkeys }: Phone,
+  { context, passkeys }: Phone,
   who: { readonly email: string; readonly account: Hex.Hex; readonly known?: Identity },
 ): Promise<Identity> {
-  const page = await openShop({ own, shop: world.shop });
+  const page = await openShop({ ...world, context });
   await passkeys.attach(page);
   const call = (line: string, fields?: unknown) => callFrom(page, world.origin, line, fields);
   const { email: identifier, account: smartAccount, known } = who;
@@ -236,12 +234,12 @@ function assertAt(page: Page, credentialId: string, challenge: Uint8Array) {
 let payees = 0x1057000;
 
 /** Buys at the shop with the phone, up to the payment window. */
-export async function goBuying(world: PhoneWorld, { own, passkeys }: Phone) {
+export async function goBuying(world: PhoneWorld, { context, passkeys }: Phone) {
   const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
-  const shop = await openShop({ own, shop: world.shop });
+  const shop = await openShop({ ...world, context });
   const data = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
   const { told } = await buy(shop, { method: `${world.origin}/pay`, data });
-  const page = await confirmWindow({ own }, passkeys);
+  const page = await confirmWindow(world, passkeys);
   return { page, told, received: () => world.balanceOf(to, 'native') };
 }
 

@@ -1,4 +1,4 @@
-import type { Frame, Page, Target } from 'puppeteer-core';
+import type { BrowserContext, Frame, Page, Target } from 'puppeteer-core';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Mailer } from '../../lib/delivery/smtp.ts';
 import type { Env } from '../../lib/env.ts';
@@ -192,9 +192,12 @@ function startLine(target: string) {
   return { url: `http://127.0.0.1:${server.port}`, upstream, stop: () => server.stop(true) };
 }
 
-/** A page of the shop. */
-export async function openShop({ own, shop }: Pick<PayWorld, 'own' | 'shop'>, path = '/'): Promise<Page> {
-  const page = await own.browser.newPage();
+/** A page of the shop; with `context` in a browser that stores its own things. */
+export async function openShop(
+  { own, shop, context }: Pick<PayWorld, 'own' | 'shop'> & { readonly context?: BrowserContext },
+  path = '/',
+): Promise<Page> {
+  const page = await (context ?? own.browser).newPage();
   await page.goto(shop + path);
   return page;
 }
