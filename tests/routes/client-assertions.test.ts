@@ -165,6 +165,21 @@ describe('§12 private_key_jwt', () => {
     expect(await ask(own, {}, victim)).toEqual([200, undefined]);
   });
 
+  test('keys at a jwks_uri are read again after five minutes, however long their host lets them be kept', async () => {
+    const [client, uri] = ['https://agent.example/rotating.json', 'https://agent.example/rotating-keys.json'];
+    const day = { 'cache-control': 'max-age=86400' };
+    host.documents.set(client, () => jsonOf(documentOf({ client_id: client, ...way, jwks_uri: uri }), day));
+    host.documents.set(uri, () => jsonOf(jwks, day));
+    const fetches = async () => {
+      const own = assertionOf({ key: ec.privateKey, claims: claimsOf(client) });
+      expect(await ask(own, {}, client)).toEqual([200, undefined]);
+      return host.asked.filter((one) => one === uri).length;
+    };
+    expect([await fetches(), await fetches()]).toEqual([1, 1]);
+    await t.clock.advance(5 * 60_000);
+    expect(await fetches()).toBe(2);
+  });
+
   test('what clients have shown is forgotten when it has ended', async () => {
     await ask(assertionOf({ key: ec.privateKey, claims: claimsOf() }));
     await t.clock.advance(12 * 60_000);

@@ -122,6 +122,14 @@ describe('S2: who has an address', () => {
     expectHoldsNone([events, t.entries], owner.identifier, contact);
   });
 
+  test('gets notices whose Message-IDs have the time: numbers come again in a database that was restored', async () => {
+    const all = await held();
+    await challenge(all);
+    const openedAt = Number((await challengeNow())?.['opened_at']).toString(36);
+    const ids = mailsTo(all.owner.identifier).map(({ headers }) => headers.get('message-id'));
+    expect(ids.at(-1)).toMatch(new RegExp(`^<challenge-\\d+-${openedAt}@`));
+  });
+
   test('gets a link with a pass, by which a code comes whatever strangers have used up', async () => {
     const all = await held();
     const { owner } = all;
