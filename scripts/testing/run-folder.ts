@@ -15,6 +15,7 @@ const ROOM_BYTES = 2 ** 31;
 export const ON_DISK: Readonly<Record<string, string>> = {
   'tests/commands/backup/every.test.ts': 'copies are caught in their midst, while another process writes all it can',
   'tests/commands/doctor/': 'the doctor warns of a database in memory',
+  'tests/packaging/debian.test.ts': 'the doctor warns of a database in memory',
   'tests/races/': 'who is first depends on how long a commit takes',
   'tests/torture/': 'a disk is what is tortured',
 };
