@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { OperatorFiles } from '../../../lib/base/operator-files.ts';
 import { readClients } from '../../../lib/clients/clients-file.ts';
 import { createClientSecret, isSecretOf, secretDigest } from '../../../lib/clients/secret.ts';
+import { readConfig } from '../../../lib/config/config.ts';
 import { openDraw } from '../../support/draw.ts';
 import { SEED } from '../../support/seed.ts';
+import { VAULT_SECRET } from '../../support/vault.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dir, '../../../docs/openid.md'), 'utf8');
 const CONFIG = { clients: 'clients.json', apps: ['tea', 'wiki'] };
@@ -19,6 +21,12 @@ const read = (entries: unknown) => readClients(CONFIG, fileOf(JSON.stringify(ent
 describe('CLIENTS', () => {
   test('unset: there are none', () => {
     expect(readClients({ clients: undefined, apps: [] }, undefined)).toBeUndefined();
+  });
+
+  test('needs REGISTRAR_PRIVATE_KEY', () => {
+    const vars = { VAULT_SECRET, CLIENTS: 'clients.json', APPS: 'tea' };
+    expect(() => readConfig(vars)).toThrow(/REGISTRAR_PRIVATE_KEY.*CLIENTS is/);
+    expect(() => readConfig({ ...vars, CLIENTS: undefined })).not.toThrow(/CLIENTS is/);
   });
 
   test('the example of docs/openid.md', () => {
