@@ -51,10 +51,15 @@ async function proceed(request: ApprovalRequest, config: Config): Promise<void> 
   await setUp(request, config, { person });
 }
 
-/** Those of this device that may approve it. A browser that stores nothing has none. */
+/**
+ * Those of this device that may approve it; the payee itself only where there is no other. A browser that stores
+ * nothing has none.
+ */
 async function accountsFor(request: ApprovalRequest) {
   const all = await readAccounts().catch(() => []);
-  return all.filter((account) => isMeant(request, account));
+  const meant = all.filter((account) => isMeant(request, account));
+  const payers = meant.filter(({ address }) => address !== request.transfer?.to);
+  return payers.length > 0 ? payers : meant;
 }
 
 /** A transfer may name the account that pays: it has its place in what is signed. */

@@ -22,7 +22,8 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     world = await startAppWorld({
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       MAX_REGISTRATIONS_PER_IP: '100',
-      RELAY_DAILY_MAX: '100',
+      // One network, which all people of the file share, has a part of it alone.
+      RELAY_DAILY_MAX: '1000',
     });
     api = startPaidApi(world.chain.rpc);
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
@@ -189,6 +190,40 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     expect(await part(bob.page, 'setup')).toContain('The app asks for another account: 0xb0b0b0…b0b0.');
   });
 
+  test('where the account used last is the payee, another one of this device is offered', async () => {
+    const bob = await person();
+    const order = { id: `order-${crypto.randomUUID()}`, to: TEA.payTo, token: USDC, amount: '1000000', label: 'Tea' };
+    const { told } = await click<TransferAnswer>(
+      bob.page,
+      `return vault.pay(${JSON.stringify(order)}, { by: 'authorization', payer: ${bob.payer} })`,
+    );
+    const window = await confirmWindow(world, bob.passkeys);
+    await press(window, 'approve');
+    await told;
+    const payee = `0x${'20'.repeat(20)}`;
+    await bob.page.goto(`${world.origin}/approve`);
+    await bob.page.evaluate(keepAnother, payee);
+    const now = Math.floor(Date.now() / 1000);
+    const request = {
+      id: 'to-own',
+      form: 'transfer-authorization',
+      token: { chainId: 84532, address: USDC },
+      authorization: {
+        ...{ to: payee, value: '1000000', nonce: `0x${'44'.repeat(32)}` },
+        ...{ validAfter: '0', validBefore: String(now + 300) },
+      },
+      returnUrl: world.shop,
+    };
+    const link = Buffer.from(JSON.stringify(request)).toString('base64url');
+    await bob.page.goto(`${world.origin}/approve?mode=redirect&request=${link}`);
+    const shown = await part(bob.page, 'review');
+    expect(shown).toContain('1 USDC');
+    expect(shown).toContain('5 USDC');
+    await press(bob.page, 'other');
+    await part(bob.page, 'setup');
+    expect(await bob.page.$$eval('#accounts > *', (rows) => rows.length)).toBe(1);
+  });
+
   test('a signer signs what libraries of x402 ask for, before the account exists and after', async () => {
     const bob = await person();
     const typedFor = (value: bigint) => ({
@@ -237,3 +272,17 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     }
   });
 });
+
+/** In the page: stores the account that was used last once more, with another address, as used since. */
+async function keepAnother(address: string): Promise<void> {
+  const answered = <T>(request: IDBRequest<T>) =>
+    new Promise<T>((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  const db = await answered(indexedDB.open('vault-pay'));
+  const store = db.transaction('accounts', 'readwrite').objectStore('accounts');
+  const [known] = await answered(store.getAll());
+  await answered(store.put({ ...known, address, usedAt: Date.now() + 1_000 }));
+  db.close();
+}
