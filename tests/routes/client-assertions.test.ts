@@ -135,6 +135,17 @@ describe('§12 private_key_jwt', () => {
     expect([two.status, two.body.error]).toEqual([400, 'invalid_request']);
   });
 
+  test('401 invalid_client: a jti stays used for as long as its assertion counts', async () => {
+    const claims = claimsOf();
+    const first = assertionOf({ key: ec.privateKey, claims });
+    expect(await ask(first)).toEqual([200, undefined]);
+    await t.clock.advance(340_000);
+    // It counts still: so does another one that ended with it.
+    const other = assertionOf({ key: ec.privateKey, claims: { ...claims, jti: 'another' } });
+    expect(await ask(other)).toEqual([200, undefined]);
+    expect(await ask(first)).toEqual([401, 'invalid_client']);
+  });
+
   test('401 invalid_client: a jti stays used where another vault’s clock is a minute ahead', async () => {
     const first = assertionOf({ key: ec.privateKey, claims: claimsOf() });
     expect(await ask(first)).toEqual([200, undefined]);
