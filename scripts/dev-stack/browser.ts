@@ -78,4 +78,6 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A test that looks at motion asks for it; for all others each frame of it is work.
+  '--force-prefers-reduced-motion',
 ];

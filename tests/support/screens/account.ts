@@ -34,6 +34,7 @@ export function accountScreens(world: World): readonly Screen[] {
   });
   const stated = async () => {
     const { page, screen } = await holder();
+    await awaitSelector(page, ['start', 'home', 'statement'].map((id) => `#${id}:not([hidden])`).join());
     if (await page.$('#start:not([hidden])')) {
       await press(page, 'sign-in');
       await screen('home');
