@@ -1,4 +1,4 @@
-/** Whether a process has this number, of whoever it is. */
+/** Whether there is a process of this number, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
