@@ -31,6 +31,8 @@ export interface ChainOptions {
 const BASE_SEPOLIA = 84532;
 /** Each block's state is a file of its own: a chain that mines for a day would fill the disk (18 GB in 20 minutes). */
 const STATES_ON_DISK_MAX = 200;
+/** Those of a chain that ends with its process stay in memory: files in the home folder outlive a killed node. */
+const STATES_MAX = 500;
 /** The time that writing the state file may take. */
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -97,7 +99,10 @@ function anvilProgram(): string {
 
 function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile, startsAt }: ChainOptions): string[] {
   const rules = hardfork === undefined ? ['--network', 'optimism'] : ['--hardfork', hardfork];
-  const state = stateFile === undefined ? [] : ['--state', stateFile, '--state-interval', '1'];
+  const state =
+    stateFile === undefined
+      ? ['--prune-history', `${STATES_MAX}`]
+      : ['--state', stateFile, '--state-interval', '1', '--max-persisted-states', `${STATES_ON_DISK_MAX}`];
   const time = startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt / 1000)}`];
   return [
     '--host',
@@ -108,8 +113,6 @@ function flags(port: number, { chainId = BASE_SEPOLIA, hardfork, stateFile, star
     `${chainId}`,
     ...rules,
     '--quiet',
-    '--max-persisted-states',
-    `${STATES_ON_DISK_MAX}`,
     ...state,
     ...time,
   ];
