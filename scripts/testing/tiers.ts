@@ -1,8 +1,8 @@
 /** Folders whose tests wait for browsers, chains and killed programs, and files beside them: most of all the time. */
 const LONG = [
   ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'],
-  // Each compiles wrong accounts; account2/invariants walks on the right one each time.
-  'tests/contracts/account2/mutants.test.ts',
+  // scripts/contracts is red in the usual run once a source differs from the committed code.
+  'tests/contracts/',
   // Compiles all contracts once more; scripts/contracts holds the committed code to the sources.
   'tests/scripts/standard-input.test.ts',
   // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
@@ -16,10 +16,11 @@ const LONG = [
 ];
 
 /**
- * The long tests that run each time: the main flow on both databases, a journey of each page in a browser, a short
- * torture.
+ * The long tests that run each time: the contracts' interface, the main flow on both databases, a journey of each page
+ * in a browser, a short torture.
  */
 export const USUAL_OF_LONG: readonly string[] = [
+  'tests/contracts/interface.test.ts',
   'tests/journeys/main.test.ts',
   'tests/journeys/account.test.ts',
   'tests/journeys/console-lists.test.ts',
