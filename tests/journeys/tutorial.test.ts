@@ -107,6 +107,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
       npm_config_update_notifier: 'false',
       WORLD_PORTS: 'free',
       CLIENTS: clients,
+      CLIENT_METADATA_HOSTS: 'agent.example',
     };
     // It installs nothing, as other tests run.
     npm = Bun.spawn([...command.split(' '), '--ignore-scripts'], {
@@ -118,6 +119,8 @@ describe.skipIf(!chromium)('the tutorial', () => {
     expect(printed).toContain('In a browser:');
     stack = await Bun.file(join(world.path, 'stack.json')).json();
     expect(printed).toContain(stack.inbox);
+    const discovery = await (await fetch(`${stack.vault}/.well-known/openid-configuration`)).json();
+    expect(discovery).toMatchObject({ client_id_metadata_document_supported: true });
   });
 
   test('2. a page signs a person up', async () => {
