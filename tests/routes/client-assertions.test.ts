@@ -147,19 +147,23 @@ describe('§12 private_key_jwt', () => {
   });
 
   test('401 invalid_client: a jti stays used where another vault’s clock is a minute ahead', async () => {
-    const first = assertionOf({ key: ec.privateKey, claims: claimsOf() });
+    const claims = claimsOf();
+    const first = assertionOf({ key: ec.privateKey, claims });
     expect(await ask(first)).toEqual([200, undefined]);
     const ahead = settableClock(t.clock);
     const vars = { ...chain.vars, ...OPENID_VARS, CLIENT_METADATA_HOSTS: 'agent.example', BASE_URL: originOf(t) };
     const more = { documentFetch: host.documentFetch, database: t.database, clock: ahead };
     const other = await startVault(vars, { ...clientsFile(), ...more });
-    // The last moment at which the assertion counts here; there it has ended, and what has ended is removed.
-    await t.clock.advance(356_000);
+    // Shortly before the assertion ends here; there it has ended, and what has ended is removed.
+    await t.clock.advance(355_000);
     ahead.set(60_000);
     const later = assertionOf({ key: ec.privateKey, claims: { ...claimsOf(), exp: seconds(120) } });
     const swept = await exchange(other, agentRequest({ client_id: SIGNED }), 'x', shown(later), {});
     await other.stop();
     expect(swept.body).toMatchObject({ error: 'invalid_grant', reason: 'code' });
+    // It counts here still: so does another one that ends with it.
+    const twin = assertionOf({ key: ec.privateKey, claims: { ...claims, jti: `${++ids}` } });
+    expect(await ask(twin)).toEqual([200, undefined]);
     expect(await ask(first)).toEqual([401, 'invalid_client']);
   });
 
