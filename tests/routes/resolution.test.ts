@@ -176,6 +176,17 @@ describe('evidence A12: caches and the metric', () => {
     expect(await cacheOf(`?versionId=${at + 2}`)).toBe('public, max-age=10');
   });
 
+  test('of an account without code no state is kept for good: its key is known from records, which may change', async () => {
+    const [made, bare] = [await world.account(), await world.account()];
+    await made.create();
+    const query = `?versionId=${await world.height()}`;
+    await world.mine(2);
+    const cacheOf = async ({ address }: typeof made) =>
+      (await resolve(t, pkh(address), { query })).headers.get('cache-control');
+    expect(await cacheOf(made)).toBe('public, max-age=86400, immutable');
+    expect(await cacheOf(bare)).toBe('public, max-age=10');
+  });
+
   test('the tag is that of the document, whichever the block and the form', async () => {
     const tagOf = async (accept: string) => (await resolve(t, did, { accept })).headers.get('etag');
     const tag = await tagOf('application/did');
