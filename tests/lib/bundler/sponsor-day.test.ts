@@ -168,6 +168,17 @@ describe('in a day is signed no more than SPONSOR_DAILY_WEI', () => {
     expect(sumOf(await Promise.all(dear))).toBeLessThanOrEqual(3n * SPONSOR_MAX_FEE);
   });
 
+  test('of one address no more than its share, where others ask for more of the nonces that it began', async () => {
+    const t = await open();
+    const all = Array.from({ length: 6 }, (_, account) => account);
+    for (const account of all)
+      expect((await ask(t, { account, price: CHEAP, from: '198.51.100.1' })).error).toBeUndefined();
+    const grown = [];
+    for (const account of all) grown.push(await ask(t, { account, from: `198.51.101.${account}` }));
+    expect(sumOf(grown)).toBeLessThanOrEqual(3n * SPONSOR_MAX_FEE);
+    expect(sumOf(grown)).toBeGreaterThan(2n * SPONSOR_MAX_FEE);
+  });
+
   test('by nonces that were sponsored for next to nothing, and grow when they are nearly a day old', async () => {
     const t = await open();
     const all = Array.from({ length: 60 }, (_, account) => account);
