@@ -106,8 +106,27 @@ describe('a token in order', () => {
 
   test('of two at once one counts', async () => {
     const token = await tokenFor();
+    const { database } = t;
+    const { execute, batch } = database;
+    let looks = 0;
+    const all = Promise.withResolvers<void>();
+    // None writes before all have looked.
+    const pass = async (...statements: readonly { readonly sql: string }[]) => {
+      looks += statements.filter(({ sql }) => sql.includes('FROM attestation_uses')).length;
+      if (looks >= 3) all.resolve();
+      if (statements.some(({ sql }) => sql.startsWith('INSERT INTO attestation_uses'))) await all.promise;
+    };
+    database.execute = async (statement) => {
+      await pass(statement);
+      return execute(statement);
+    };
+    database.batch = async (statements, mode) => {
+      await pass(...statements);
+      return batch(statements, mode);
+    };
     const answers = await Promise.all([check(token), check(token), check(token)]);
     expect(answers.filter(({ body }) => body.verified)).toHaveLength(1);
+    expect(looks).toBe(3);
   });
 });
 
