@@ -52,6 +52,13 @@ async function propose(): Promise<Owner & { readonly proposed: Passkey }> {
 
 const ask = async (owner: Owner, passkey = createPasskey()) =>
   (await whileTimePasses(t.clock, t.call('POST /api/recoveries', { ...recoveryBody(t, owner, passkey) }))).body;
+/** Asks again while it waits for a block: the vault's wait is over at once where a test's time passes. */
+const askForVeto = async (veto: object) => {
+  const once = () => whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', { ...veto }));
+  let reply = await once();
+  while (reply.body.status === 'submitted') reply = await once();
+  return reply;
+};
 const cancel = (account: string) => t.call('POST /v1/console/recoveries/cancel', { account }, operator);
 const metric = async (line: string) =>
   (await t.call('GET /metrics')).text
@@ -225,7 +232,7 @@ for (const failure of ['guardian', 'upgraded']) {
     await later(60);
     await giveUp(failure);
     const veto = { smartAccount: owner.account, signature: vetoOf(owner, owner.proposed, 1) };
-    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+    expect((await askForVeto(veto)).body).toMatchObject({
       status: 'vetoed',
     });
     for (let i = 0; i < 3; i++) await later(60);
@@ -297,7 +304,7 @@ describe('the gas of a day', () => {
     expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 0 });
     const signature = vetoOf(owner, owner.proposed, 1);
     const veto = { smartAccount: owner.account, signature };
-    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+    expect((await askForVeto(veto)).body).toMatchObject({
       status: 'vetoed',
     });
     await later(60);
@@ -348,7 +355,7 @@ describe('the gas of a day', () => {
     expect(await ask(second)).toMatchObject({ status: 'submitted' });
     expect([await waits('account'), await waits('vault')]).toEqual(['0', expect.stringMatching(/^[1-9]/)]);
     const veto = { smartAccount: first.account, signature: vetoOf(first, first.proposed, 1) };
-    expect((await whileTimePasses(t.clock, t.call('POST /api/recoveries/vetoes', veto))).body).toMatchObject({
+    expect((await askForVeto(veto)).body).toMatchObject({
       status: 'vetoed',
     });
     await later(86_400);
