@@ -7,6 +7,7 @@ const HEADER = 'x-under-way';
 
 const requests = new Map<string, UnderWay>();
 const handled = new Map<string, Request>();
+const hangUps = new Map<string, UnderWay>();
 const ownPorts = new Set<string | undefined>();
 let requestCount = 0;
 
@@ -41,8 +42,17 @@ function countEnd(id: string, request: UnderWay): void {
   const { signal } = handled.get(id) ?? {};
   if (!signal || signal.aborted) return;
   const hangUp = { what: `the end of ${request.what}` };
+  hangUps.set(id, hangUp);
   begin(hangUp);
-  signal.addEventListener('abort', () => end(hangUp));
+  signal.addEventListener('abort', () => endHangUp(id));
+}
+
+/** Once its server has been told, or has answered: then it may never be told. */
+function endHangUp(id: string): void {
+  const hangUp = hangUps.get(id);
+  if (hangUp === undefined) return;
+  hangUps.delete(id);
+  end(hangUp);
 }
 
 function withId(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, id: string): Headers {
@@ -69,6 +79,7 @@ function held(handle: Handle): Handle {
     end(one);
     const giveBack = (answer?: unknown) => {
       handled.delete(id);
+      endHangUp(id);
       // Of a stream nothing is sent before its first part, which may be long in coming.
       const isStream = answer instanceof Response && answer.headers.get('content-type') === 'text/event-stream';
       if (!isStream && requests.has(id)) begin(one);

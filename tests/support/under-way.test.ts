@@ -125,6 +125,18 @@ describe('what a test holds back is not under way', () => {
     await idle();
     expect([told, new Set((await given).map(({ status }) => status))]).toEqual([200, new Set(['rejected'])]);
   });
+
+  test('a request that its caller gives up while it is answered: its server may never be told', async () => {
+    const answer = Promise.withResolvers<Response>();
+    await using server = serve(() => answer.promise);
+    const abort = new AbortController();
+    const given = fetch(server.url, { signal: abort.signal }).catch(() => 'given up');
+    await idle();
+    abort.abort();
+    answer.resolve(new Response('late'));
+    await idle();
+    expect(await given).toBe('given up');
+  });
 });
 
 test('a server of this process sees the headers that were sent, and no other', async () => {
