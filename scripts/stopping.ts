@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isAlive } from './alive.ts';
 
 /** Not SIGHUP: nohup has it ignored, and a handler would undo that. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -43,16 +44,8 @@ function findStarters(): number[] {
 function areThere(starters: readonly number[]): boolean {
   return starters.every((pid, i) => {
     const child = starters[i - 1];
-    return (child === undefined ? process.ppid : parentOf(child)) === pid && isRunning(pid);
+    return (child === undefined ? process.ppid : parentOf(child)) === pid && isAlive(pid);
   });
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Undefined where neither /proc nor ps knows it. */

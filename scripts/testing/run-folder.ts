@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from './alive.ts';
+import { isAlive } from '../alive.ts';
 
 const PREFIX = 'vault-tests-';
 const MEMORY = '/dev/shm';

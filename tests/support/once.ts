@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../../scripts/testing/alive.ts';
+import { isAlive } from '../../scripts/alive.ts';
 
 const POLL_MS = 20;
 

@@ -3,6 +3,7 @@ import { AbiFunction, Hex } from 'ox';
 import { didRegistryAbi } from '../../../contracts/abi.ts';
 import type { AccountKind } from '../../../lib/chain/account.ts';
 import { didHash } from '../../../lib/identity/did.ts';
+import { isAlive } from '../../../scripts/alive.ts';
 import { passkeySigner, signUntil } from '../../../scripts/dev-stack/account2.ts';
 import { type Chain, startChain } from '../../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../../scripts/dev-stack/deploy.ts';
@@ -117,12 +118,5 @@ test('the bundler ends with whatever started it, however that ended', async () =
   const pid = Number(await new Response(starter.stdout).text());
   expect(pid).toBeGreaterThan(0);
   await starter.exited;
-  const isAlive = () => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
-  while (isAlive()) await Bun.sleep(10);
+  while (isAlive(pid)) await Bun.sleep(10);
 });
