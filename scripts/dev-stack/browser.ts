@@ -44,7 +44,7 @@ async function launch(
     headless,
     userDataDir: profile,
     timeout: waitMs(),
-    args: [...FLAGS, ...flags],
+    args: [...FLAGS, ...(headless ? UNSEEN_FLAGS : []), ...flags],
   });
   return {
     browser,
@@ -78,6 +78,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // A test that looks at motion asks for it; for all others each frame of it is work.
-  '--force-prefers-reduced-motion',
 ];
+
+/** Nobody sees what moves; a test that looks at motion asks for it. */
+const UNSEEN_FLAGS = ['--force-prefers-reduced-motion'];
