@@ -1,6 +1,5 @@
 // bun tests/screenshots/account.ts [FOLDER]: makes docs/images/account-*.png, the account page against a real chain and
 // bundler; with a folder it takes every screen there, in three widths, light and dark. Run it when the page changes.
-import { join } from 'node:path';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
 import {
   addHere,
@@ -14,9 +13,8 @@ import {
 } from '../support/account-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { press, startPayWorld } from '../support/pay.ts';
-import { toIndexed } from './png.ts';
+import { shoot as shootPage } from './shoot.ts';
 
-const IMAGES = join(import.meta.dir, '../../docs/images');
 const FOLDER = process.argv[2];
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
 
@@ -26,20 +24,8 @@ const world = await startPayWorld({
 await world.chain.rpc('anvil_setBalance', [addressOf(GUARDIAN_KEY), '0xde0b6b3a7640000']);
 const endWork = keepWorking(world.t, 250);
 
-/** One picture for the documents, or all variants for the eyes. */
-async function shoot({ page }: Device, name: string, isShown = false): Promise<void> {
-  const variants = FOLDER
-    ? [360, 768, 1280].flatMap((width) => ['light', 'dark'].map((scheme) => ({ width, scheme })))
-    : isShown
-      ? [{ width: 440, scheme: 'light' }]
-      : [];
-  for (const { width, scheme } of variants) {
-    await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `account-${name}.png`);
-    const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
-    console.log(`${path}  ${size} bytes`);
-  }
+function shoot({ page }: Device, name: string, isShown = false): Promise<void> {
+  return shootPage(page, { name, folder: FOLDER, prefix: 'account-', shownWidth: isShown ? 440 : undefined });
 }
 
 async function prove({ page, screen }: Device, email: string): Promise<void> {

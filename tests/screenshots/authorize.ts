@@ -1,30 +1,15 @@
 // bun tests/screenshots/authorize.ts [FOLDER]: makes docs/images/authorize-*.png, the page of sign-ins against a real chain;
 // with a folder it takes every screen there, in three widths, light and dark. Run it when the page changes.
-import { join } from 'node:path';
 import { startAuthorizeWorld, type Visitor, visit } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
-import { toIndexed } from './png.ts';
+import { shoot as shootPage } from './shoot.ts';
 
-const IMAGES = join(import.meta.dir, '../../docs/images');
 const FOLDER = process.argv[2];
 
 const world = await startAuthorizeWorld({ BRAND_NAME: 'Tea House' });
 
-/** One picture for the documents, or all variants for the eyes. */
-async function shoot({ page }: Visitor, name: string, isShown = false): Promise<void> {
-  const variants = FOLDER
-    ? [360, 768, 1280].flatMap((width) => ['light', 'dark'].map((scheme) => ({ width, scheme })))
-    : isShown
-      ? [{ width: 440, scheme: 'light' }]
-      : [];
-  for (const { width, scheme } of variants) {
-    await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
-    const still = { name: 'prefers-reduced-motion', value: 'reduce' };
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
-    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `authorize-${name}.png`);
-    const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
-    console.log(`${path}  ${size} bytes`);
-  }
+function shoot({ page }: Visitor, name: string, isShown = false): Promise<void> {
+  return shootPage(page, { name, folder: FOLDER, prefix: 'authorize-', shownWidth: isShown ? 440 : undefined });
 }
 
 try {

@@ -1,35 +1,20 @@
 // bun tests/screenshots/shop.ts [FOLDER]: makes docs/images/shop-*.png and inbox.png, the shop and the inbox of npm
 // start against a real chain; with a folder it takes every screen there, in three widths, light and dark. Run it when
 // the pages change.
-import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { confirmWindow, press } from '../support/pay.ts';
 import { screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
-import { toIndexed } from './png.ts';
+import { shoot as shootPage } from './shoot.ts';
 
-const IMAGES = join(import.meta.dir, '../../docs/images');
 const FOLDER = process.argv[2];
 
 const world = await startShopWorld({ BRAND_NAME: 'Tea House', BRAND_COLOR: '#0a6b48,#57d9a3' });
 
-/** One picture for the documents, or all variants for the eyes. */
 async function shoot(page: Page, name: string, shown?: { readonly width: number }): Promise<void> {
-  const variants = FOLDER
-    ? [360, 768, 1280].flatMap((width) => ['light', 'dark'].map((scheme) => ({ width, scheme })))
-    : shown
-      ? [{ ...shown, scheme: 'light' }]
-      : [];
   await page.bringToFront();
-  for (const { width, scheme } of variants) {
-    await page.setViewport({ width, height: 640, deviceScaleFactor: 1 });
-    const still = { name: 'prefers-reduced-motion', value: 'reduce' };
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
-    const path = FOLDER ? join(FOLDER, `${name}-${width}-${scheme}.png`) : join(IMAGES, `${name}.png`);
-    // The frame of a mail is as high as the mail is at this width.
-    await Bun.sleep(FOLDER ? 150 : 500);
-    const size = await Bun.write(path, toIndexed(await page.screenshot({ fullPage: true })));
-    console.log(`${path}  ${size} bytes`);
-  }
+  // The frame of a mail is as high as the mail is at this width.
+  const settle = () => Bun.sleep(FOLDER ? 150 : 500);
+  await shootPage(page, { name, folder: FOLDER, shownWidth: shown?.width, settle });
 }
 
 try {
