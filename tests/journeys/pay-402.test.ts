@@ -63,6 +63,19 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     return { told };
   }
   const balanceOf = (address: string) => world.balanceOf(address, 'usdc');
+  /** A link of an app that asks for a transfer. */
+  function linkFor(transfer: { readonly from?: string; readonly to: string; readonly value: string }): string {
+    const times = { validAfter: '0', validBefore: String(Math.floor(Date.now() / 1000) + 300) };
+    const request = {
+      id: 'by-link',
+      form: 'transfer-authorization',
+      token: { chainId: 84532, address: USDC },
+      authorization: { ...transfer, ...times, nonce: `0x${'33'.repeat(32)}` },
+      returnUrl: world.shop,
+    };
+    const link = Buffer.from(JSON.stringify(request)).toString('base64url');
+    return `${world.origin}/approve?mode=redirect&request=${link}`;
+  }
   const isDeployed = async (address: string) => (await world.chain.rpc('eth_getCode', [address, 'latest'])) !== '0x';
 
   interface Bought {
@@ -172,19 +185,7 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
 
     // This device has an account, but the app names another: a person who picks one sees that.
     const named = `0x${'b0'.repeat(20)}`;
-    const now = Math.floor(Date.now() / 1000);
-    const request = {
-      id: 'named',
-      form: 'transfer-authorization',
-      token: { chainId: 84532, address: USDC },
-      authorization: {
-        ...{ from: named, to: TEA.payTo, value: '1', nonce: `0x${'33'.repeat(32)}` },
-        ...{ validAfter: '0', validBefore: String(now + 300) },
-      },
-      returnUrl: world.shop,
-    };
-    const link = Buffer.from(JSON.stringify(request)).toString('base64url');
-    await bob.page.goto(`${world.origin}/approve?mode=redirect&request=${link}`);
+    await bob.page.goto(linkFor({ from: named, to: TEA.payTo, value: '1' }));
     await press(bob.page, 'find');
     await awaitSelector(bob.page, '#setup-notice:not([hidden])');
     expect(await part(bob.page, 'setup')).toContain('The app asks for another account: 0xb0b0b0…b0b0.');
@@ -203,19 +204,7 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     const payee = `0x${'20'.repeat(20)}`;
     await bob.page.goto(`${world.origin}/approve`);
     await bob.page.evaluate(keepAnother, payee);
-    const now = Math.floor(Date.now() / 1000);
-    const request = {
-      id: 'to-own',
-      form: 'transfer-authorization',
-      token: { chainId: 84532, address: USDC },
-      authorization: {
-        ...{ to: payee, value: '1000000', nonce: `0x${'44'.repeat(32)}` },
-        ...{ validAfter: '0', validBefore: String(now + 300) },
-      },
-      returnUrl: world.shop,
-    };
-    const link = Buffer.from(JSON.stringify(request)).toString('base64url');
-    await bob.page.goto(`${world.origin}/approve?mode=redirect&request=${link}`);
+    await bob.page.goto(linkFor({ to: payee, value: '1000000' }));
     const shown = await part(bob.page, 'review');
     expect(shown).toContain('1 USDC');
     expect(shown).toContain('5 USDC');
