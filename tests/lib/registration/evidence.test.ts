@@ -5,11 +5,13 @@ import { MUTANTS } from '../../support/evidence/mutants.ts';
 import {
   claimsOn,
   credentialOf,
+  credentialOfKey,
   holderIn,
   keyOf,
   newWorld,
   type Post,
   type Step,
+  secondKeyOf,
   take,
 } from '../../support/evidence/world.ts';
 import { isLong } from '../../support/long.ts';
@@ -91,6 +93,29 @@ describe('a credential', () => {
     expect(after([...first, second, mined('did:alice:2'), finalized]).answer).toBe('did:alice:2, proven');
     const undone: Step = { kind: 'undo', claim: 1 };
     expect(after([...first, second, mined('did:alice:2'), finalized, undone]).answer).toBe('did:alice:1, proven');
+  });
+
+  test('is proven where all its keys lead to one DID, though one of them signed for a thief before', () => {
+    const key = secondKeyOf('alice');
+    const about = { credentialId: credentialOfKey(key) };
+    const added = (did: string): Step => ({ kind: 'add key', did, key });
+    const steps = [
+      mined('did:thief:1'),
+      added('did:thief:1'),
+      mined('did:alice:1'),
+      added('did:alice:1'),
+      posted('alice', 'email:shared', 'signed', about),
+      posted('thief', 'email:thief', 'signed', { ...about, key }),
+      finalized,
+    ];
+    const again = posted('alice', 'email:alice', 'signed', { ...about, key });
+    const answer = (of: readonly Step[]) => {
+      const { world } = after(of);
+      const found = model.lookUp(claimsOn(world, about.credentialId));
+      return [broken(model, of), found?.claim.did, found && model.isProven(found)];
+    };
+    expect(answer(steps)).toEqual([undefined, 'did:alice:1', false]);
+    expect(answer([...steps, again])).toEqual([undefined, 'did:alice:1', true]);
   });
 
   test('stays found when its claim loses its handle to the alias of another DID', () => {

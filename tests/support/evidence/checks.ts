@@ -49,7 +49,7 @@ function checkCredential(world: World, credential: string): void {
   must(!shown.isFailed && shown.credentialId === credential, 'a look-up shows a live claim of its credential');
   if (model.isProven(found)) {
     must(isEvident(world, shown), 'proven is only what the controller signed and the chain confirms');
-    const others = answering.filter((one) => one.isFinal && isRival(one, shown));
+    const others = answering.filter((one) => one.isFinal && isRival(one, shown, answering));
     must(others.length === 0, 'nothing is proven without a key while two people have final claims of a credential');
   }
   const [first] = answering;
@@ -61,10 +61,14 @@ function checkCredential(world: World, credential: string): void {
   for (const key of KEYS) checkKey(world, live, key);
 }
 
-/** Whether a claim leads to another person, in its own name: a contract may show a key that it does not have. */
-function isRival(one: TrueClaim, shown: TrueClaim): boolean {
+/**
+ * Whether a claim leads to another person, in its own name: a contract may show a key that it does not have, and a key
+ * that signed again leads where it signed last.
+ */
+function isRival(one: TrueClaim, shown: TrueClaim, answering: readonly TrueClaim[]): boolean {
   const keys = one.proofKey === null ? (one.controllerKeys ?? []) : [one.proofKey];
-  return ownerOf(one.did) !== ownerOf(shown.did) && !keys.includes(shown.proofKey ?? '');
+  const last = answering.findLast(({ isFinal, proofKey }) => isFinal && proofKey !== null && keys.includes(proofKey));
+  return ownerOf((last ?? one).did) !== ownerOf(shown.did) && !keys.includes(shown.proofKey ?? '');
 }
 
 /** The newest claim changes no answer before it is final. */
