@@ -1,7 +1,6 @@
-import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { temporaryFolder } from '../support/databases.ts';
+import { rowsIn, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
 
@@ -21,9 +20,8 @@ test('vault clock confirm notes the time in the database of a vault that runs, a
   const { code, out } = await runProgram(['clock', 'confirm', '--json'], { cwd: folder.path });
   const time = Date.parse(JSON.parse(out).time);
   expect([code, time >= before, time <= Date.now()]).toEqual([0, true, true]);
-  const database = new Database(join(folder.path, 'vault-data/vault.db'), { readonly: true });
-  const [[known] = []] = database.query(`SELECT value FROM tallies WHERE name = 'known_time'`).values();
+  const sql = `SELECT value FROM tallies WHERE name = 'known_time'`;
+  const [[known] = []] = rowsIn(join(folder.path, 'vault-data/vault.db'), sql);
   // The vault's own clean-up may have noted a later one.
   expect(Number(known)).toBeGreaterThanOrEqual(time);
-  database.close();
 });

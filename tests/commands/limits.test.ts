@@ -1,7 +1,6 @@
-import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { temporaryFolder } from '../support/databases.ts';
+import { rowsIn, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
 
@@ -43,9 +42,8 @@ describe('vault limits', () => {
     expect(cleared.code).toBe(0);
     expect(JSON.parse(cleared.out)).toEqual({ kind: 'sends-per-ip', key: '127.0.0.1', cleared: 3 });
     expect(await send()).toBe(200);
-    const database = new Database(join(folder.path, 'vault-data/vault.db'), { readonly: true });
-    expect(database.query(`SELECT count(*) FROM events WHERE type = 'limit.cleared'`).values()).toEqual([[1]]);
-    database.close();
+    const events = `SELECT count(*) FROM events WHERE type = 'limit.cleared'`;
+    expect(rowsIn(join(folder.path, 'vault-data/vault.db'), events)).toEqual([[1]]);
   });
 
   test('refuses what is no limit of anybody, with 2', async () => {

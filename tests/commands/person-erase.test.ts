@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
-import { temporaryFolder } from '../support/databases.ts';
+import { rowsIn, temporaryFolder } from '../support/databases.ts';
 import { type Stored, storedPerson, storePerson } from '../support/person-rows.ts';
 import { startProgram } from '../support/program.ts';
 import { runProgram, VAULT } from '../support/run.ts';
@@ -43,12 +43,7 @@ function addCodes(key: string, count: number, isOverwriting = true): void {
   database.close();
 }
 
-function ask(sql: string): unknown[][] {
-  const database = new Connection(at(FILE), { readonly: true });
-  const rows = database.query(sql).values();
-  database.close();
-  return rows;
-}
+const ask = (sql: string) => rowsIn(at(FILE), sql);
 
 /** The files of the database that hold a text anywhere. */
 function filesWith(text: string): string[] {

@@ -1,11 +1,10 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type ConsolePage, openConsole } from '../support/console.ts';
-import { temporaryFolder } from '../support/databases.ts';
+import { rowsIn, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until, untilSo } from '../support/until.ts';
 
@@ -53,15 +52,15 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     const { status } = await fetch(`${program.url}/api/verify/send`, { method: 'POST', body, headers });
     expect(status).toBe(200);
   };
-  const stored = async () => {
-    using database = new Database(join(folder.path, 'vault.db'), { readonly: true });
-    return database.query<{ id: number; type: string }, []>('SELECT id, type FROM events ORDER BY id').all();
+  const stored = () => {
+    const rows = rowsIn(join(folder.path, 'vault.db'), 'SELECT id, type FROM events ORDER BY id');
+    return rows.map(([id, type]) => ({ id: Number(id), type: String(type) }));
   };
   /** The page has caught up with the table, and every event of it came once. */
   const expectComplete = async () => {
-    const all = (await stored()).map(({ id }) => id);
+    const all = stored().map(({ id }) => id);
     await untilSo(c.ids, (ids) => (ids.at(-1) ?? 0) >= (all.at(-1) ?? 0));
-    const now = (await stored()).map(({ id }) => id);
+    const now = stored().map(({ id }) => id);
     await untilSo(c.ids, (ids) => ids.length >= now.length);
     expect(await c.ids()).toEqual(now);
     expect(await c.received()).toBe(now.length);
@@ -79,7 +78,7 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
       await expectComplete();
     }
     expect(await c.phases()).toContain('connecting');
-    expect((await stored()).filter(({ type }) => type === 'code.sent')).toHaveLength(22);
+    expect(stored().filter(({ type }) => type === 'code.sent')).toHaveLength(22);
   });
 
   test('short tokens are renewed again and again under a steady flow of events, without a gap', async () => {
@@ -104,12 +103,17 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     await send();
     // The renewals go on, so the two are compared once the flow has ended.
     await untilSo(
-      async () => [(await c.ids()).join(), (await stored()).map(({ id }) => id).join()],
+      async () => [
+        (await c.ids()).join(),
+        stored()
+          .map(({ id }) => id)
+          .join(),
+      ],
       ([shown, all]) => shown === all,
     );
     expect(await c.received()).toBe((await c.ids()).length);
     // A renewal is no event: the audit channel has the first token alone.
-    expect((await stored()).filter(({ type }) => type === 'token.minted')).toHaveLength(1);
+    expect(stored().filter(({ type }) => type === 'token.minted')).toHaveLength(1);
     // Each token was replaced before it ran out.
     expect(await c.phases()).not.toContain('expired');
   });

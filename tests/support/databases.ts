@@ -1,3 +1,4 @@
+import { Database as Connection } from 'bun:sqlite';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,14 @@ export function engines(): readonly Engine[] {
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'vault-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** The rows of a query on a file that other programs may write at the same time, or be in the midst of opening. */
+export function rowsIn(path: string, sql: string): unknown[][] {
+  using connection = new Connection(path, { readonly: true });
+  // The one that opens a killed program's file locks it for a moment.
+  connection.run('PRAGMA busy_timeout = 60000');
+  return connection.query(sql).values();
 }
 
 function engineOn(name: string, openFile: (path: string) => Promise<Closable>): Engine {
