@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { parseColour } from '../base/colour.ts';
-import { isObject, parseJson } from '../base/json.ts';
 import { beside } from '../base/operator-files.ts';
 import { type BrandColour, brandColours } from '../config/brand-colour.ts';
 import { BRAND_NAME_CHARS_MAX, isBrandName, isMailAddress } from '../config/brand-settings.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { jsonObjectOf } from '../config/setting-file.ts';
 
 /** The entry of one app in `BRANDS`; a null `logo` means no logo at all. */
 export interface BrandEntry {
@@ -47,8 +47,7 @@ export function readBrandsFile(
   text: string,
   { brands: path = '', apps }: Pick<Config, 'brands' | 'apps'>,
 ): Readonly<Record<string, BrandEntry>> {
-  const file = parseJson(text);
-  if (!isObject(file)) throw fault('names a file that is not a JSON object');
+  const file = jsonObjectOf(text, (trouble) => fault(`names a file that ${trouble}`));
   const entries: Record<string, BrandEntry> = {};
   for (const [app, given] of Object.entries(file)) {
     if (!apps.includes(app)) throw fault('names an app that is not in APPS');

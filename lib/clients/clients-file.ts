@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { isObject, parseJson } from '../base/json.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { type Config, ConfigError } from '../config/config.ts';
-import { readSettingFile } from '../config/setting-file.ts';
+import { jsonObjectOf, readSettingFile } from '../config/setting-file.ts';
 import { isRedirectUri, isResourceUrl, REDIRECT_URI_FORM, RESOURCE_URL_FORM } from '../config/url-parsers.ts';
 import { type Client, type Clients, findResource, type Resource } from './client.ts';
 import { SECRET_DIGEST } from './secret.ts';
@@ -51,6 +50,10 @@ const ENTRY = v.pipe(
       redirect_uris: v.optional(
         v.pipe(
           texts('redirect_uris', REDIRECT_URIS_MAX, `1 to ${REDIRECT_URIS_MAX} entries`),
+          v.check(
+            (uris) => !uris.some((uri) => uri.includes('*')),
+            'redirect_uris has a *, and takes no patterns: list each URI',
+          ),
           v.check((uris) => uris.every(isRedirectUri), `each of redirect_uris must be a URI ${REDIRECT_URI_FORM}`),
         ),
       ),
@@ -107,9 +110,7 @@ export function readClients(
 ): Clients | undefined {
   if (path === undefined) return undefined;
   const bytes = readSettingFile({ name: 'CLIENTS', path, maxBytes: CLIENTS_BYTES_MAX }, files);
-  const file = parseJson(new TextDecoder().decode(bytes));
-  if (file === undefined) throw fault('names a file that is not JSON: look for a comma or a quotation mark');
-  if (!isObject(file)) throw fault('names a file that is not a JSON object');
+  const file = jsonObjectOf(new TextDecoder().decode(bytes), (trouble) => fault(`names a file that ${trouble}`));
   const clients = new Map<string, Client>();
   for (const [app, given] of Object.entries(file)) {
     if (!apps.includes(app)) throw fault(unknownApp(app));

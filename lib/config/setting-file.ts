@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '../base/json.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { ConfigError, type SettingName } from './config.ts';
 
@@ -23,4 +24,12 @@ export function readSettingFile(file: SettingFile, files: OperatorFiles | undefi
   }
   if (!bytes) throw fault(`${what} does not exist`);
   return bytes;
+}
+
+/** The JSON object of a file's text. Throws `fault` of what is wrong with the text, which begins with a verb. */
+export function jsonObjectOf(text: string, fault: (trouble: string) => ConfigError): Readonly<Record<string, unknown>> {
+  const found = parseJson(text);
+  if (found === undefined) throw fault('is not JSON: look for a comma or a quotation mark');
+  if (!isObject(found)) throw fault('is not a JSON object');
+  return found;
 }

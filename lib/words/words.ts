@@ -1,8 +1,9 @@
 import { type Catalogue, type Message, placesOf } from '../../client/catalogue.ts';
-import { isObject, parseJson } from '../base/json.ts';
+import { isObject } from '../base/json.ts';
 import { findLanguage, languageTag } from '../base/language.ts';
 import type { OperatorFiles } from '../base/operator-files.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { jsonObjectOf } from '../config/setting-file.ts';
 import { BUILT_IN, chooseLanguage } from './languages.ts';
 
 /** The pages whose words are served. */
@@ -143,8 +144,9 @@ function readWords(path: string, files: OperatorFiles, name: string): Catalogue 
     throw fault(`has a file that cannot be read, ${name}: ${error instanceof Error ? error.message : 'it failed'}`);
   }
   if (!bytes) return undefined;
-  const words = parseJson(new TextDecoder().decode(bytes));
-  if (!isObject(words)) throw fault(`has a file that is not a JSON object: ${name}`);
+  const words = jsonObjectOf(new TextDecoder().decode(bytes), (trouble) =>
+    fault(`has a file, ${name}, that ${trouble}`),
+  );
   const wrong = Object.entries(words).find(([, message]) => !isMessage(message));
   if (wrong) throw fault(`has a word that is neither plain text nor plural forms with other, ${name}: ${wrong[0]}`);
   const bare = Object.keys(CARRIED).find((id) => name.endsWith('/mail.json') && lacksPlace(words[id], CARRIED[id]));

@@ -25,7 +25,10 @@ function open(vars: Readonly<Record<string, string>> = {}, files: Readonly<Recor
 }
 
 const openApps = (entries: unknown, files = {}) =>
-  open({ APPS: 'tea,books', BRANDS: '@/brands.json' }, { 'brands.json': JSON.stringify(entries), ...files });
+  open(
+    { APPS: 'tea,books', BRANDS: '@/brands.json' },
+    { 'brands.json': typeof entries === 'string' ? entries : JSON.stringify(entries), ...files },
+  );
 
 describe('the brand of the operator', () => {
   test('is the host of BASE_URL without settings', () => {
@@ -132,6 +135,7 @@ describe('BRANDS', () => {
 
   test.each([
     [[], 'BRANDS names a file that is not a JSON object'],
+    ['{ "tea": {}, }', 'BRANDS names a file that is not JSON: look for a comma or a quotation mark'],
     [{ pie: {} }, 'BRANDS names an app that is not in APPS'],
     [{ tea: { colour: '#000' } }, 'BRANDS is wrong for the app tea: only name, logo, color and support are known'],
     [{ tea: { name: '<b>' } }, 'BRANDS is wrong for the app tea: name must have 1 to 40 plain characters'],

@@ -75,6 +75,11 @@ describe('CLIENTS', () => {
     ['no redirect URI', { tea: {} }, 'is wrong for the app tea: redirect_uris is missing'],
     ['an empty list', { tea: { redirect_uris: [] } }, 'redirect_uris must have 1 to 20 entries'],
     ['a URI twice', { tea: { redirect_uris: [...URIS, ...URIS] } }, 'redirect_uris has an entry twice'],
+    [
+      'a pattern',
+      { tea: { redirect_uris: ['https://tea.example/*'] } },
+      'redirect_uris has a *, and takes no patterns',
+    ],
     ['21 URIs', { tea: { redirect_uris: Array(21).fill('https://x.example/') } }, 'must have 1 to 20 entries'],
     ['no list', { tea: { redirect_uris: 'https://x.example/' } }, 'redirect_uris must be a list of texts'],
     ['a secret itself', { tea: { redirect_uris: URIS, secrets: ['hunter2'] } }, 'each of secrets must be a digest'],

@@ -84,8 +84,11 @@ describe('WORDS_DIR', () => {
 
   test.each([
     [{}, 'WORDS_DIR is a folder that does not exist, or is empty'],
-    [{ '/words/de/mail.json': '[]' }, 'WORDS_DIR has a file that is not a JSON object: de/mail.json'],
-    [{ '/words/de/mail.json': '{' }, 'WORDS_DIR has a file that is not a JSON object: de/mail.json'],
+    [{ '/words/de/mail.json': '[]' }, 'WORDS_DIR has a file, de/mail.json, that is not a JSON object'],
+    [
+      { '/words/de/mail.json': '{' },
+      'WORDS_DIR has a file, de/mail.json, that is not JSON: look for a comma or a quotation mark',
+    ],
     [
       { '/words/de/mail.json': { support: 1 } },
       'WORDS_DIR has a word that is neither plain text nor plural forms with other, de/mail.json: support',
