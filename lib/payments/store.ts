@@ -60,6 +60,7 @@ export interface OpenPayment extends NamedPayment {
   /** The block that its operation was seen in. */
   readonly block: number | null;
   readonly createdAt: number;
+  /** Looks in vain; once its operation was seen in `block`, those that did not tell whether ether moved. */
   readonly checks: number;
 }
 
@@ -166,17 +167,17 @@ export function selectPaymentOf({ chainId, entryPoint, account, nonce }: NonceOf
 }
 
 /** The findings of a look that matter to the next one. */
-export interface PaymentLook extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block'> {
+export interface PaymentLook extends Pick<OpenPayment, 'sinceBlock' | 'nextBlock' | 'block' | 'checks'> {
   readonly nextCheckAt: number;
 }
 
 /** Puts off the next look. */
 export function putOff({ id, checks }: Pick<OpenPayment, 'id' | 'checks'>, look: PaymentLook): Statement {
-  const { sinceBlock, nextBlock, block, nextCheckAt } = look;
+  const { sinceBlock, nextBlock, block, checks: counted, nextCheckAt } = look;
   return {
     sql: `UPDATE payments SET since_block = :since, next_block = :next_block, block = :block, next_check_at = :next,
-      checks = checks + 1 WHERE id = :id AND checks = :checks AND status = 'open'`,
-    args: { id, checks, since: sinceBlock, next_block: nextBlock, block, next: nextCheckAt },
+      checks = :counted WHERE id = :id AND checks = :checks AND status = 'open'`,
+    args: { id, checks, since: sinceBlock, next_block: nextBlock, block, counted, next: nextCheckAt },
   };
 }
 

@@ -8,6 +8,7 @@ import {
   dropPayment,
   type OpenPayment,
   PAYMENT_PAUSE_MAX_MS,
+  type PaymentLook,
   putOff,
   selectDuePayments,
   settlePayment,
@@ -25,7 +26,8 @@ const SEEN_MS = 10_000;
 /** After so many looks the pause is the longest. */
 const OFTEN = 8;
 /**
- * A node that can show late whether ether moved does so within so many looks; for a contract of unknown code none can.
+ * A node that can show late whether ether moved does so within so many looks at a final block; for a contract of
+ * unknown code none can.
  */
 const UNTOLD_LOOKS_MAX = 24;
 
@@ -51,19 +53,24 @@ async function look(ctx: WatchContext, payment: OpenPayment, ends: ChainEnds): P
   const since = payment.sinceBlock ?? firstBlockOf(payment.createdAt, ends, clock.now());
   // One that was seen in a block is read again when that is final.
   if (payment.block !== null && payment.block > (ends.final?.number ?? -1))
-    return putOffLook(ctx, { ...payment, sinceBlock: since }, SEEN_MS);
+    return putOffLook(ctx, payment, { sinceBlock: since }, SEEN_MS);
   const outcome = await ask(ctx, payment, since, ends).catch(async (failure) => {
-    if (failure instanceof VaultError) await putOffLook(ctx, { ...payment, sinceBlock: since });
+    const inVain = payment.block === null ? 1 : 0;
+    if (failure instanceof VaultError)
+      await putOffLook(ctx, payment, { sinceBlock: since, checks: payment.checks + inVain });
     throw failure;
   });
   const { operation, next } = outcome;
   const now = clock.now();
-  const verdict = judge(payment, outcome, now);
+  const untold = operation?.block === payment.block ? payment.checks : 0;
+  const verdict = judge(payment, outcome, { now, untold });
   if (verdict === 'open' || verdict === 'untold') {
     // Blocks that a search left out are searched again from the start, less and less often.
     const isThrough = outcome.spentFinal && !operation && next >= ends.head.number - FRESH_BLOCKS;
-    const seen = { sinceBlock: since, nextBlock: isThrough ? since : next, block: operation?.block ?? null };
-    return putOffLook(ctx, { ...payment, ...seen }, pauseOf(payment, { verdict, outcome, isThrough, now }));
+    const searched = { sinceBlock: since, nextBlock: isThrough ? since : next, block: operation?.block ?? null };
+    const checks = operation ? untold + (verdict === 'untold' ? 1 : 0) : payment.checks + 1;
+    const pauseMs = pauseOf(payment, { verdict, outcome, isThrough, now });
+    return putOffLook(ctx, payment, { ...searched, checks }, pauseMs);
   }
   if (verdict === 'settled' && operation && (await isRecent(ctx, payment, operation.block))) {
     const [settled] = await db.write(...settlePayment(payment, operation, now));
@@ -101,12 +108,16 @@ function ask(ctx: WatchContext, payment: OpenPayment, since: number, ends: Chain
  * the signed operation has ended by the time of a final block, or was watched for long enough. `lost`: no search finds
  * the operation that spent the nonce. `untold`: a node did not show whether ether moved.
  */
-function judge({ validUntil, createdAt, token, checks }: OpenPayment, outcome: PaymentOutcome, now: number): Verdict {
+function judge(
+  { validUntil, createdAt, token }: OpenPayment,
+  outcome: PaymentOutcome,
+  { now, untold }: { readonly now: number; readonly untold: number },
+): Verdict {
   const { operation, final, spent } = outcome;
   const age = now - createdAt;
   const isOver = age > 2 * WATCH_MS;
   if (operation?.final && operation.moved !== null) return operation.moved ? 'settled' : 'spent';
-  if (operation?.final) return token !== 'native' || checks > UNTOLD_LOOKS_MAX || isOver ? 'spent' : 'untold';
+  if (operation?.final) return token !== 'native' || untold > UNTOLD_LOOKS_MAX || isOver ? 'spent' : 'untold';
   if (final && !spent && (final.time > validUntil || age > WATCH_MS)) return 'ended';
   return isOver ? 'lost' : 'open';
 }
@@ -123,9 +134,10 @@ async function isRecent(ctx: WatchContext, { createdAt }: OpenPayment, block: nu
 async function putOffLook(
   { clock, db }: WatchContext,
   payment: OpenPayment,
+  seen: Partial<PaymentLook>,
   pauseMs = PAUSE_MAX_MS / 2,
 ): Promise<void> {
-  await db.write(putOff(payment, { ...payment, nextCheckAt: Math.round(clock.now() + pauseMs) }));
+  await db.write(putOff(payment, { ...payment, ...seen, nextCheckAt: Math.round(clock.now() + pauseMs) }));
 }
 
 function report({ log, metrics }: WatchContext, { id }: OpenPayment, outcome: Over): void {

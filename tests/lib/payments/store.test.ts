@@ -208,7 +208,7 @@ test('no statement reads settled payments from end to end, or sorts', async () =
     ...takeBack(payment()),
     selectDuePayments(PLACE, 1, 1),
     selectPaymentOf(payment(), 'settled'),
-    putOff(row, { sinceBlock: 1, nextBlock: 1, block: null, nextCheckAt: 1 }),
+    putOff(row, { sinceBlock: 1, nextBlock: 1, block: null, checks: 1, nextCheckAt: 1 }),
     settlePayment(row, { userOpHash: '0x2', txHash: '0x3', block: 7 }, 1)[0],
     dropPayment(row),
     ...sweepPayments(1),

@@ -10,7 +10,15 @@ import { temporaryFolder, unreachable } from '../../support/databases.ts';
 import { startForwarder, type Trouble } from '../../support/forwarder.ts';
 import { handleOps } from '../../support/operations.ts';
 import { freshNonce, handleCalls, paymentCall, signedOperation } from '../../support/payment-operations.ts';
-import { look, openPayments, type SettlingWorld, settledEvents, startSettling, TEA } from '../../support/settling.ts';
+import {
+  ETHER,
+  look,
+  openPayments,
+  type SettlingWorld,
+  settledEvents,
+  startSettling,
+  TEA,
+} from '../../support/settling.ts';
 import { echo } from '../../support/upstream.ts';
 import type { TestVault } from '../../support/vault.ts';
 
@@ -198,6 +206,32 @@ describe('a node', () => {
     await look(t);
     await look(t);
     expect(await settledEvents(t)).toHaveLength(1);
+  });
+
+  test('that does not show at first whether ether moved is asked again, however long a final block was waited for', async () => {
+    const payment = await signedOperation(world.rpc, account, freshNonce(), [paymentCall(ETHER)]);
+    await world.post(t, payment.operation);
+    await handle(payment);
+    for (let looks = 0; looks < 30; looks++) await look(t);
+    world.node.trouble = instead('eth_getTransactionByHash', { result: null });
+    await world.mine();
+    await look(t);
+    expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 1]);
+    world.node.trouble = undefined;
+    await look(t);
+    expect(await settledEvents(t)).toMatchObject([{ user_op_hash: payment.userOpHash }]);
+  });
+
+  test('that never shows whether ether moved is asked for hours, not for days', async () => {
+    const payment = await signedOperation(world.rpc, account, freshNonce(), [paymentCall(ETHER)]);
+    await world.post(t, payment.operation);
+    world.node.trouble = instead('eth_getTransactionByHash', { result: null });
+    await handle(payment);
+    await world.mine();
+    for (let looks = 0; looks < 20; looks++) await look(t);
+    expect(await openPayments(t)).toBe(1);
+    for (let looks = 0; looks < 10; looks++) await look(t);
+    expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 0]);
   });
 
   test('a second one must show it too', async () => {
