@@ -41,19 +41,25 @@ export async function sendRecorded<T extends object>(
   return answer;
 }
 
-/** Watches a payment whose operation was found on-chain, however it got there. */
+/**
+ * Watches a payment whose operation was found on-chain, however it got there. A node that did not show whether ether
+ * moved may do so later; until then such a row takes no other's place.
+ */
 export async function recordFound(
   ctx: Ctx,
   { account, nonce, movement }: Pick<OutcomeQuery, 'account' | 'nonce' | 'movement'>,
-  { userOpHash, block, moved }: Pick<FoundOperation, 'userOpHash' | 'block' | 'moved'>,
+  { userOpHash, block, success, moved }: Pick<FoundOperation, 'userOpHash' | 'block' | 'success' | 'moved'>,
   sender: PaymentSender,
 ): Promise<void> {
   // Without a bundler nothing is watched: the vault sends no payments.
-  if (ctx.config.bundlerUrl === undefined || !movement || moved !== true || !isOfOrder(nonce)) return;
-  const now = ctx.clock.now();
+  if (ctx.config.bundlerUrl === undefined || !movement || !isOfOrder(nonce)) return;
   const { to, token, amount } = movement;
+  const isUntold = moved === null && success && token === 'native' && to !== account;
+  if (!moved && !isUntold) return;
+  const now = ctx.clock.now();
+  const said = isUntold ? WORD.none : WORD.accepted;
   const key = { ...placeOf(ctx), account, nonce: toQuantity(nonce), to, token, amount: String(amount) };
-  await keep(ctx, { ...key, ...sender, userOpHash, validUntil: NO_END, said: WORD.accepted, sinceBlock: block, now });
+  await keep(ctx, { ...key, ...sender, userOpHash, validUntil: NO_END, said, sinceBlock: block, now });
 }
 
 /** Whether the vault watches a payment of this nonce (shortest 0x-hex) that is not settled. */

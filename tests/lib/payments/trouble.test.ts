@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { Hex } from 'ox';
 import { DAY_MS, HOUR_MS } from '../../../lib/base/clock.ts';
 import { FRESH_BLOCKS } from '../../../lib/chain/entry-point.ts';
 import { WATCH_MS } from '../../../lib/payments/store.ts';
@@ -19,7 +20,7 @@ import {
   startSettling,
   TEA,
 } from '../../support/settling.ts';
-import { echo } from '../../support/upstream.ts';
+import { echo, errorOf } from '../../support/upstream.ts';
 import type { TestVault } from '../../support/vault.ts';
 
 let world: SettlingWorld;
@@ -232,6 +233,21 @@ describe('a node', () => {
     expect(await openPayments(t)).toBe(1);
     for (let looks = 0; looks < 10; looks++) await look(t);
     expect([await settledEvents(t), await openPayments(t)]).toEqual([[], 0]);
+  });
+
+  test('that did not show whether ether moved to the page that found it is asked again, though the bundler refused it', async () => {
+    world.bundler.answer = (call) => errorOf(call, { code: -32500, message: 'AA21' });
+    const payment = await signedOperation(world.rpc, account, freshNonce(), [paymentCall(ETHER)]);
+    await world.post(t, payment.operation);
+    await handle(payment);
+    world.node.trouble = instead('eth_getTransactionByHash', { result: null });
+    const { sender, nonce } = payment.operation;
+    const found = await t.call('GET /pay/outcome', { account: sender, nonce: Hex.fromNumber(nonce), ...ETHER });
+    expect(found.body.operation).toMatchObject({ userOpHash: payment.userOpHash, success: true, moved: null });
+    world.node.trouble = undefined;
+    await world.mine();
+    await look(t);
+    expect(await settledEvents(t)).toMatchObject([{ user_op_hash: payment.userOpHash }]);
   });
 
   test('a second one must show it too', async () => {
