@@ -203,9 +203,10 @@ export function settlePayment(payment: OpenPayment, { userOpHash, txHash, block 
   ] as const;
 }
 
-/** Ends the watch of a payment that will not settle. */
-export function dropPayment({ id }: Pick<OpenPayment, 'id'>): Statement {
-  return { sql: `DELETE FROM payments WHERE id = :id AND status = 'open'`, args: { id } };
+/** Ends the watch of a payment that will not settle, unless one that ends later was sent since it was read. */
+export function dropPayment({ id, validUntil }: Pick<OpenPayment, 'id' | 'validUntil'>): Statement {
+  const sql = `DELETE FROM payments WHERE id = :id AND status = 'open' AND valid_until = :valid_until`;
+  return { sql, args: { id, valid_until: validUntil } };
 }
 
 /** Deletes settled payments after their time, and open ones that nothing looks at: of a former chain or EntryPoint. */

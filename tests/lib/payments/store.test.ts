@@ -96,6 +96,17 @@ describe('an operation that the bundler refused', () => {
   });
 });
 
+test('one that has ended stays watched if another that ends later was sent since', async () => {
+  await keep();
+  const [row] = await due();
+  if (!row) throw new Error('nothing is due');
+  await keep({ userOpHash: '0x2', validUntil: 700 });
+  expect((await db.write(dropPayment(row)))[0]?.rowsAffected).toBe(0);
+  const [newer] = await due();
+  expect(newer).toMatchObject({ userOpHash: '0x2', validUntil: 700 });
+  expect((await db.write(dropPayment(newer ?? row)))[0]?.rowsAffected).toBe(1);
+});
+
 test('a settled one is settled once, and never watched again', async () => {
   await keep();
   const [row] = await due();
