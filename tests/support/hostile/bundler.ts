@@ -26,6 +26,8 @@ export interface LyingBundler {
   reconsider(): Promise<void>;
   /** The newest operation of this nonce and account that it got. */
   hashOf(nonce: bigint, account: string): Hex.Hex | undefined;
+  /** The operations of this nonce and account that it got, and the words of each answer and its doing. */
+  storyOf(nonce: bigint, account: string): readonly object[];
   /** When (`sequence`) it got the bytes that were included with this nonce; undefined if none are on the chain. */
   settledBytesAt(nonce: bigint, payee: string): Promise<number | undefined>;
   stop(): Promise<void>;
@@ -49,6 +51,8 @@ interface Held {
   dueAt: number;
   txHash: Hex.Hex | undefined;
   tries: number;
+  /** The name of the plan of each time that it was sent. */
+  readonly plans: string[];
 }
 
 const CHAIN = 84532;
@@ -78,7 +82,8 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
     const isNew = known?.operation.signature !== operation.signature;
     const times = isNew ? { gotAt: sequence() } : {};
     if (known) Object.assign(known, known.txHash ? {} : { operation, ...times });
-    else held.set(hash, { hash, operation, gotAt: sequence(), dueAt: Infinity, txHash: undefined, tries: 0 });
+    else
+      held.set(hash, { hash, operation, gotAt: sequence(), dueAt: Infinity, txHash: undefined, tries: 0, plans: [] });
     return hash;
   }
 
@@ -113,6 +118,7 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
       const isFalse = draw.below(1000) < liar.rate;
       const what = isFalse ? plan(draw) : ({ does: 0, says: 'yes', name: 'honest' } as const);
       count(what.name, tally);
+      one.plans.push(what.name);
       if (what.does !== undefined) one.dueAt = Math.min(one.dueAt, now() + what.does);
       if (what.says === 'nothing') return undefined;
       if (what.says === 'no') return { error: refusalFor(draw) };
@@ -178,9 +184,12 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
       }
     },
     hashOf: (nonce, account) =>
-      [...held.values()].findLast(
-        ({ operation }) => operation.nonce === nonce && operation.sender.toLowerCase() === account.toLowerCase(),
-      )?.hash,
+      [...held.values()].findLast(({ operation }) => operation.nonce === nonce && isEqual(operation.sender, account))
+        ?.hash,
+    storyOf: (nonce, account) =>
+      [...held.values()]
+        .filter(({ operation }) => operation.nonce === nonce && isEqual(operation.sender, account))
+        .map(({ hash, gotAt, dueAt, tries, txHash, plans }) => ({ hash, gotAt, dueAt, tries, txHash, plans })),
     async settledBytesAt(nonce, payee) {
       const ours = [...held.values()].filter(
         ({ operation, txHash }) => txHash && operation.nonce === nonce && operation.callData.includes(payee.slice(2)),
@@ -194,6 +203,10 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
     stop: () => server.stop(true),
   };
   return liar;
+}
+
+function isEqual(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function count(name: string, tally: Record<string, number>): void {

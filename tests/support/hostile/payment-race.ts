@@ -86,14 +86,21 @@ async function payWave(world: HostileWorld, page: PageBundle, from: number, isLy
 }
 
 /** The event is for shops: it says what is so for good, once. */
-async function judgeEvents({ vault }: HostileWorld, orders: readonly Order[]) {
+async function judgeEvents({ vault, bundler }: HostileWorld, orders: readonly Order[]) {
   const rows = await vault.rows(`SELECT data FROM events WHERE type = 'payment.settled'`);
   const nonces = rows.map(({ data }) => BigInt((JSON.parse(String(data)) as { nonce: string }).nonce));
   const timesOf = ({ nonce }: Order) => nonces.filter((one) => one === nonce).length;
   const untrue = orders.filter((order) => timesOf(order) > (order.isPaid ? 1 : 0));
   const lacking = orders.filter((order) => order.isPaid && timesOf(order) === 0);
+  const watched = await vault.rows('SELECT * FROM payments');
   const shown = (all: readonly Order[]) =>
-    all.map((order) => `${order.id}: ${timesOf(order)} events, ${order.isPaid ? 'paid' : 'not paid'}`);
+    all.map((order) => {
+      const rows = watched.filter(({ nonce }) => BigInt(String(nonce)) === order.nonce);
+      const sent = order.accounts.flatMap(({ address }) => bundler.storyOf(order.nonce, address));
+      const { token, said, windows } = order;
+      const about = { token, sent, said, windows: windows.map(lastOf), rows, now: vault.clock.now() };
+      return `${order.id}: ${timesOf(order)} events, ${order.isPaid ? 'paid' : 'not paid'} ${JSON.stringify(about)}`;
+    });
   return { untrueEvents: shown(untrue), lackEvents: shown(lacking) };
 }
 
