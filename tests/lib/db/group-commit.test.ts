@@ -185,6 +185,23 @@ describe('an unknown outcome', () => {
   });
 });
 
+test('an engine that is lost while writes go one by one fails those that have not gone, and is asked no more', async () => {
+  const asked: number[] = [];
+  const batch: Database['batch'] = async (statements) => {
+    asked.push(statements.length);
+    if (statements.length > 1) throw Object.assign(new Error('refused'), { statementIndex: 0 });
+    if (asked.length > 2) throw new Error('no answer');
+    return [{ rows: [], rowsAffected: 1 }];
+  };
+  const commit = createCommit({
+    database: { execute: () => Promise.reject(new Error('alone')), batch },
+    clock: testClock(),
+  });
+  const given = await outcomes([1, 2, 3, 4].map((id) => commit.write([insert(id)])));
+  expect(given).toEqual(['ok', 'no answer', 'no answer', 'no answer']);
+  expect(asked).toEqual([4, 1, 1]);
+});
+
 describe('a file locked by another process', () => {
   test('is tried again until it is free, or until the tries are used up', async () => {
     const folder = temporaryFolder();

@@ -159,6 +159,22 @@ for (const engine of engines()) {
         expect([await taken, await second.take('job', MS)]).toEqual([false, true]);
       });
 
+      test('one whose end comes while its first take is not answered keeps nothing', async () => {
+        const begun = Promise.withResolvers<void>();
+        const told: typeof db = {
+          ...db,
+          write(...statements) {
+            begun.resolve();
+            return db.write(...statements);
+          },
+        };
+        const ending = createLeases({ db: told, clock, owner: 'ending' });
+        const taken = ending.take('job', MS);
+        await begun.promise;
+        await ending.release();
+        expect([await taken, await second.take('job', MS)]).toEqual([false, true]);
+      });
+
       test('one whose end comes while it takes keeps nothing', async () => {
         await first.take('job', MS);
         await clock.advance(MS / 2);

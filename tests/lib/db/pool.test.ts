@@ -67,3 +67,17 @@ test('behind an engine that hangs no wait is longer than the bound, however many
   await clock.advance(18_000);
   expect(await Promise.all(later)).toEqual([1, 2, 3]);
 });
+
+test('waits that began later end at their own bound, though no connection is ever free', async () => {
+  const { clock, run } = poolOf(1);
+  run('select', () => new Promise(() => {}));
+  const ends: number[] = [];
+  const wait = () => run('select', async () => 'done').catch(() => ends.push(clock.monotonic()));
+  const began = clock.monotonic();
+  const waits = [wait()];
+  await clock.advance(DATABASE_WAIT_MS / 2);
+  waits.push(wait());
+  await clock.advance(2 * DATABASE_WAIT_MS);
+  expect(ends.map((end) => end - began)).toEqual([DATABASE_WAIT_MS, 1.5 * DATABASE_WAIT_MS]);
+  await Promise.all(waits);
+});

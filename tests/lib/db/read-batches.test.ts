@@ -104,6 +104,24 @@ describe.each([
   });
 });
 
+test('reads that were refused twice go alone, also where the server names the wrong one', async () => {
+  const requests: number[] = [];
+  const answer = (texts: readonly string[]): Result[] => {
+    requests.push(texts.length);
+    if (texts.includes(select(4).sql)) throw refusalAt(0);
+    return texts.map((sql) => rowOf(sql));
+  };
+  const database: Database = {
+    protocol: 'http',
+    execute: async ({ sql }) => answer([sql])[0] as Result,
+    batch: async (statements) => answer(statements.map(({ sql }) => sql)),
+  };
+  const read = gatherReads({ database, clock: testClock(), maxConnections: 2 });
+  const results = await Promise.allSettled(Array.from({ length: 5 }, (_, n) => read(() => select(n))));
+  expect(results.map(({ status }) => status === 'rejected')).toEqual([false, false, false, false, true]);
+  expect(requests).toEqual([5, 1, 4, 1, 1, 1, 1]);
+});
+
 test('a statement is asked for when its request goes', async () => {
   const { database, requests, hold, letGo } = engineOf();
   const read = gatherReads({ database, clock: testClock(), maxConnections: 2 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
@@ -14,6 +15,7 @@ import {
   signRelay,
 } from '../../../lib/relay/change-store.ts';
 import {
+  countFill,
   raiseNonce,
   recordBlocker,
   recordGenesis,
@@ -54,6 +56,17 @@ for (const engine of engines()) {
       await db.write(raiseNonce(signer, 5));
     });
     afterEach(() => database.close());
+
+    test('empty transactions are counted in days that begin with their first, one of a nonce once', async () => {
+      const begun = clock.now();
+      const mayFill = async (nonce: number, ms: number) => {
+        const now = begun + ms;
+        const [counted] = await db.write(countFill(signer, { nonce, now, since: now - DAY_MS, max: 2 }));
+        return counted?.rowsAffected;
+      };
+      expect([await mayFill(5, 0), await mayFill(5, 1), await mayFill(6, DAY_MS / 2)]).toEqual([1, 1, 1]);
+      expect([await mayFill(7, DAY_MS - 1), await mayFill(7, DAY_MS)]).toEqual([0, 1]);
+    });
 
     const attestationOf = (name: string) => ({ signature: `signature-${name}`, identifierHash: `hash-${name}` });
 
