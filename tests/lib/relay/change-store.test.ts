@@ -16,6 +16,7 @@ import {
 } from '../../../lib/relay/change-store.ts';
 import {
   countFill,
+  lowerNonce,
   raiseNonce,
   recordBlocker,
   recordGenesis,
@@ -269,6 +270,15 @@ for (const engine of engines()) {
       );
       expect(await again(alice)).toMatchObject({ status: 'confirmed', minedHash: '0xc' });
       expect(await sent()).toEqual([]);
+    });
+
+    test('a next nonce is lowered to one that no relay shows as spent', async () => {
+      const alice = await enqueue('alice');
+      await sign(alice, 5);
+      await db.write(...mineRelay(alice, { ...place, txHash: '0x1' }, clock.now()), raiseNonce(signer, 25));
+      const lower = async (to: number) => (await db.write(lowerNonce(signer, { from: 25, to })))[0]?.rowsAffected;
+      expect([await lower(5), await nextNonce()]).toEqual([0, 25]);
+      expect([await lower(6), await nextNonce()]).toEqual([1, 6]);
     });
 
     test('queued again without its nonce, which stays spent', async () => {
