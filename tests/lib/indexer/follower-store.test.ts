@@ -92,6 +92,20 @@ const openSession = (identifier: string, block: number, expiresAt = NOW + 1) =>
     }),
   );
 
+/** A handle's registration that is settled. */
+const registered = (block: number) => ({
+  sql: `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, status,
+      registered_at, unseen_since, controller, final)
+    VALUES (:name, 'handle', :did, :did, :alias, :name, '0x', 'confirmed', :now, :now, '0xc', 1)`,
+  args: { name: `${block}`, did: `did${block}`, alias: `alias${block}`, now: NOW },
+});
+
+/** The DIDs whose registrations are looked at again. */
+async function due(): Promise<unknown[]> {
+  const sql = 'SELECT did FROM registrations WHERE next_check_at IS NOT NULL';
+  return (await db.read({ sql, args: {} })).map(({ did }) => did);
+}
+
 for (const engine of engines()) {
   describe(`the follower's tables on ${engine.name}`, () => {
     beforeEach(async () => {
@@ -162,7 +176,7 @@ for (const engine of engines()) {
       expect([await isLinked('alice'), await isLinked('lapsed')]).toEqual([true, false]);
       await openSession('late', 5);
       expect(await isLinked('late')).toBe(true);
-      await db.write(...rewind({ number: 4, hash: hashOf(4) }, NOW + 9, 9, NOW, await standing()));
+      await db.write(...rewind({ number: 3, hash: hashOf(3) }, NOW + 9, 9, NOW, await standing()));
       expect([await isLinked('alice'), await isLinked('late')]).toEqual([true, false]);
       await db.write(...rewind({ number: 2, hash: hashOf(2) }, NOW + 9, 9, NOW, await standing()));
       expect(await isLinked('alice')).toBe(false);
@@ -177,18 +191,8 @@ for (const engine of engines()) {
       ['freed', 'AliasFreed', null],
       ['registered for another DID', 'AliasRegistered', 'did9'],
     ] as const)('a settled registration is looked at again once its alias is %s', async (_, kind, object) => {
-      const registered = (block: number) => ({
-        sql: `INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash, status,
-            registered_at, unseen_since, controller, final)
-          VALUES (:name, 'handle', :did, :did, :alias, :name, '0x', 'confirmed', :now, :now, '0xc', 1)`,
-        args: { name: `${block}`, did: `did${block}`, alias: `alias${block}`, now: NOW },
-      });
       await db.write(registered(3), registered(4));
       await read(0, 9);
-      const due = async () => {
-        const sql = 'SELECT did FROM registrations WHERE next_check_at IS NOT NULL';
-        return (await db.read({ sql, args: {} })).map(({ did }) => did);
-      };
       expect(await due()).toEqual([]);
       const place = { block: 10, blockHash: hashOf(10), txHash: hashOf(10), logIndex: 0, metadataCid: null };
       const last = { number: 10, hash: hashOf(10) };
@@ -196,6 +200,21 @@ for (const engine of engines()) {
       await db.write(...advance({ from: 10, last, events }, 15, NOW, await standing()));
       expect(await due()).toEqual(['did3']);
     });
+
+    test.each(['DIDMoved', 'DIDDeactivated'] as const)(
+      'a settled registration is looked at again once a re-org takes back its %s',
+      async (kind) => {
+        await db.write(registered(3), registered(4));
+        await read(0, 9);
+        const place = { block: 10, blockHash: hashOf(10), txHash: hashOf(10), logIndex: 0, metadataCid: null };
+        const last = { number: 10, hash: hashOf(10) };
+        const events = [{ ...place, kind, subject: 'did3', object: '0xd' }];
+        await db.write(...advance({ from: 10, last, events }, 15, NOW, await standing()));
+        await db.write({ sql: 'UPDATE registrations SET next_check_at = NULL', args: {} });
+        await db.write(...rewind({ number: 9, hash: hashOf(9) }, NOW + 9, 9, NOW, await standing()));
+        expect(await due()).toEqual(['did3']);
+      },
+    );
 
     test('everything is cleared in bounded parts, and belongs to nobody meanwhile', async () => {
       const blocks = FOLLOWER_CLEAR_EVENTS / 2 + 10;

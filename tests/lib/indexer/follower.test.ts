@@ -308,6 +308,20 @@ describe('a node in trouble', () => {
     await expectAll();
   });
 
+  test('that has newer blocks and not the last one that was read is waited for', async () => {
+    await look();
+    const last = await positionOf();
+    await actors.register();
+    node.trouble = instead(({ method, params: [block] }) =>
+      method === 'eth_getBlockByNumber' && block !== 'latest' && Number(block) === last ? { result: null } : undefined,
+    );
+    await look();
+    expect(await positionOf()).toBe(last);
+    node.trouble = undefined;
+    await look();
+    await expectAll();
+  });
+
   test('that knows the newest block and not yet its events loses none of them', async () => {
     await look();
     await actors.register();
@@ -397,6 +411,19 @@ describe('a node in trouble', () => {
     await look(t, FOLLOWER_RETRY_MAX_MS);
     await expectAll();
     expect(told('follower_recovered').length).toBe(1);
+  });
+
+  test('that fails once more after it has answered is told of again, and asked again as soon', async () => {
+    const busy = () => new Response('busy', { status: 503 });
+    node.trouble = busy;
+    for (let i = 0; i < 9; i++) await look(t, FOLLOWER_RETRY_MAX_MS);
+    node.trouble = undefined;
+    await look(t, FOLLOWER_RETRY_MAX_MS);
+    node.trouble = busy;
+    await look();
+    const before = node.methods.length;
+    await look();
+    expect([told('follower_failed').length, node.methods.length > before]).toEqual([2, true]);
   });
 
   test('that cannot be reached is asked again until it can', async () => {
