@@ -38,11 +38,17 @@ afterEach(() => {
 
 type Process = ReturnType<typeof startProcess>;
 
+interface Delays {
+  readonly queueMax?: number;
+  readonly answersAfter?: (sql: string) => Promise<unknown>;
+  readonly writtenAfter?: () => Promise<unknown>;
+}
+
 /**
- * A process with a hub on the database; its tail sees what the others commit. `answersAfter` is how long an answer is
- * on its way, as from a libSQL server.
+ * A process with a hub on the database; its tail sees what the others commit. `answersAfter` and `writtenAfter` are how
+ * long an answer is on its way, as from a libSQL server.
  */
-function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) {
+function startProcess({ queueMax = 1_000, answersAfter = async () => {}, writtenAfter = async () => {} }: Delays = {}) {
   const metrics = createMetrics();
   const entries: LogEntry[] = [];
   const log = (entry: LogEntry) => void entries.push(entry);
@@ -51,10 +57,15 @@ function startProcess({ queueMax = 1_000, answersAfter = async () => {} } = {}) 
     async execute(statement: Parameters<typeof database.execute>[0]) {
       if (trouble.now) throw new Error('away');
       const result = await database.execute(statement);
-      await answersAfter();
+      await answersAfter(statement.sql);
       return result;
     },
-    batch: database.batch,
+    async batch(...[statements, mode]: Parameters<typeof database.batch>) {
+      if (trouble.now && mode === 'read') throw new Error('away');
+      const results = await database.batch(statements, mode);
+      if (mode !== 'read') await writtenAfter();
+      return results;
+    },
   };
   const schema = { isCurrent: true };
   const onEvents = () => hub.wake();
@@ -395,6 +406,21 @@ describe('a stream that is opened while much happens', () => {
   });
 });
 
+test('more events than are kept during the last page are read from the table', async () => {
+  const read = Promise.withResolvers<void>();
+  const ofPage = (sql: string) => (sql.includes('json_each(:channels)') ? read.promise : Promise.resolve());
+  const slow = startProcess({ queueMax: 2, answersAfter: ofPage });
+  const stream = await open({ after: 0 }, slow);
+  stream.flow();
+  await settle();
+  await happenAll(1, 5);
+  await clock.advance(2 * STREAM_POLL_MS);
+  read.resolve();
+  await clock.advance(2 * STREAM_POLL_MS);
+  expect(stream.ids()).toEqual(range(1, 5));
+  slow.hub.close();
+});
+
 describe('where a stream goes on', () => {
   test.each([
     ['without an id: at the newest', undefined, 50, 1, { cursor: 50, isRewound: false }],
@@ -456,6 +482,21 @@ describe('two processes on one database', () => {
     await clock.advance(2 * STREAM_POLL_MS);
     expect(streams.filter(({ state }) => !state.ended).length).toBe(1);
     for (const each of processes.slice(1)) each.hub.close();
+  });
+
+  test('have one stream a token, though the older one hears of the newer before it knows its own place', async () => {
+    const written = Promise.withResolvers<void>();
+    const slow = startProcess({ writtenAfter: () => written.promise });
+    const opening = open({ cid: 'token' }, slow);
+    await settle();
+    const second = await open({ cid: 'token' });
+    await clock.advance(2 * STREAM_POLL_MS);
+    written.resolve();
+    const first = await opening;
+    for (const stream of [first, second]) stream.flow();
+    await clock.advance(2 * STREAM_POLL_MS);
+    expect([first.state.ended, second.state.ended]).toEqual([true, false]);
+    slow.hub.close();
   });
 
   test('end the streams of a token, or of a link of its chain, that any of them revoked', async () => {
