@@ -73,6 +73,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('sends 
     return (await showLimits(ctx, { kind })).map(({ used, resets_at }) => [used, resets_at]);
   };
 
+  test('of a pass have used no share of strangers, so none is given back', async () => {
+    const code = { id: 'passed', identifier: 'email:passed' };
+    await send('email', NOW, config, code);
+    const hasUsed = async () => {
+      const { sql, args } = isToStranger({ ...code, givenPass: null }).after;
+      return (await db.read({ sql: `SELECT 1 AS used WHERE ${sql}`, args })).length === 1;
+    };
+    expect(await hasUsed()).toBe(true);
+    await db.write({ sql: `UPDATE codes SET by_pass = seq WHERE id = 'passed'`, args: {} });
+    expect(await hasUsed()).toBe(false);
+  });
+
   test('of a day are as many as a plain list says, under refusals, refunds, sweeps and clocks that disagree', async () => {
     const step = fc.record({
       ms: fc.constantFrom(0, 0, 1, 1_000, SLOT_MS - 1, DAY_MS / 4, DAY_MS / 2),
