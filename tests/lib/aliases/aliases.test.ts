@@ -210,6 +210,17 @@ describe('finality', () => {
     expect(await open(registry).findFinal(ask('carol', bob.did))).toEqual({ lead: 'none', ledTo: '', isFinal: false });
   });
 
+  test('a final block that could not be read is read again by the next question', async () => {
+    const aliases = open(chain.registry);
+    node.trouble = (forward, methods) =>
+      methods.some((method) => /^eth_(blockNumber|getBlockByNumber)$/.test(method))
+        ? new Response('busy', { status: 503 })
+        : forward();
+    expect((await failureOf(aliases.findFinal(ask('alice', bob.did)))).code).toBe('rpc_error');
+    node.trouble = undefined;
+    expect(await aliases.findFinal(ask('alice', bob.did))).toMatchObject({ lead: 'elsewhere' });
+  });
+
   test('an alias that moved a block ago is not final', async () => {
     await point('young', alice.did);
     await chain.mine(3);

@@ -11,6 +11,7 @@ import {
   recallRelays,
   reopenRelay,
   replaceAttempt,
+  requeueBeyond,
   requeueRelay,
   signRelay,
 } from '../../../lib/relay/change-store.ts';
@@ -279,6 +280,17 @@ for (const engine of engines()) {
       const lower = async (to: number) => (await db.write(lowerNonce(signer, { from: 25, to })))[0]?.rowsAffected;
       expect([await lower(5), await nextNonce()]).toEqual([0, 25]);
       expect([await lower(6), await nextNonce()]).toEqual([1, 6]);
+    });
+
+    test('beyond a nonce that was lowered every relay is queued again, from the first', async () => {
+      const [alice, bob] = [await enqueue('alice'), await enqueue('bob')];
+      expect([await sign(alice, 5), await sign(bob, 6)]).toEqual([true, true]);
+      const [lowered, requeued] = await db.write(lowerNonce(signer, { from: 7, to: 5 }), requeueBeyond(signer, 5));
+      expect([lowered?.rowsAffected, requeued?.rowsAffected]).toEqual([1, 1]);
+      expect([await again(alice), await again(bob)]).toMatchObject([
+        { status: 'signed', nonce: 5 },
+        { status: 'queued', nonce: null },
+      ]);
     });
 
     test('queued again without its nonce, which stays spent', async () => {

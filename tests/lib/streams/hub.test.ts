@@ -539,6 +539,7 @@ describe('a database that is away', () => {
     one.trouble.now = false;
     await clock.advance(STREAM_POLL_MS);
     expect(stream.ids()).toEqual([1]);
+    await clock.advance(5 * STREAM_POLL_MS);
     expect(one.entries.map(({ event }) => event)).toEqual(['stream_tail_failed', 'stream_tail_recovered']);
   });
 });
