@@ -15,7 +15,7 @@ export function recoverKeys(digest: Uint8Array, signature: Uint8Array): PublicKe
   const square = mod(r ** 3n + A * r + B, P);
   const y = power(square, (P + 1n) / 4n, P);
   if (r === 0n || s === 0n || mod(y * y, P) !== square) return [];
-  const inverse = power(r, N - 2n, N);
+  const inverse = invert(r, N);
   return [y, P - y].flatMap((one) => {
     const key = add(multiply({ x: r, y: one }, mod(s * inverse, N)), multiply(G, mod(-e * inverse, N)));
     return key ? [{ x: `0x${word(key.x)}` as const, y: `0x${word(key.y)}` as const }] : [];
@@ -42,7 +42,7 @@ function add(a: Point | undefined, b: Point | undefined): Point | undefined {
   if (!a || !b) return a ?? b;
   if (a.x === b.x && a.y !== b.y) return undefined;
   const [rise, run] = a.x === b.x ? [3n * a.x * a.x + A, 2n * a.y] : [b.y - a.y, b.x - a.x];
-  const slope = mod(rise * power(mod(run, P), P - 2n, P), P);
+  const slope = mod(rise * invert(run, P), P);
   const x = mod(slope * slope - a.x - b.x, P);
   return { x, y: mod(slope * (a.x - x) - a.y, P) };
 }
@@ -65,6 +65,18 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
     square = mod(square * square, modulus);
   }
   return result;
+}
+
+/** By Euclid's algorithm; 0 for a multiple of the modulus, which is prime. */
+function invert(value: bigint, modulus: bigint): bigint {
+  let [rest, next] = [modulus, mod(value, modulus)];
+  let [last, factor] = [0n, 1n];
+  while (next > 1n) {
+    const times = rest / next;
+    [rest, next] = [next, rest - times * next];
+    [last, factor] = [factor, last - times * factor];
+  }
+  return next * mod(factor, modulus);
 }
 
 function mod(value: bigint, modulus: bigint): bigint {
