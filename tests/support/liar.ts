@@ -21,14 +21,15 @@ export interface Liar {
 
 /** Where it asks, and what it draws its faults from. Two calls that are alike draw alike in every run of a seed. */
 export interface LiarOptions {
-  readonly target: string;
+  /** The honest node, or its URL. */
+  readonly target: string | ChainRpc;
   readonly seed: number;
   readonly rate?: number;
 }
 
 /** Starts one on loopback. */
 export function startLiar({ target, seed, rate = 0 }: LiarOptions): Liar {
-  const ask = connectChain(target);
+  const ask = typeof target === 'string' ? connectChain(target) : target;
   const tally: Partial<Record<FaultName | 'lie', number>> = {};
   const seen = new Map<string, number>();
   const count = (name: FaultName | 'lie') => {

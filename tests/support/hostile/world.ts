@@ -11,6 +11,7 @@ import { type Liar, startLiar } from '../liar.ts';
 import { startVault, type TestVault } from '../vault.ts';
 import { type LyingBundler, startLyingBundler } from './bundler.ts';
 import { installBrowser } from './device.ts';
+import { rememberReads } from './remembered-reads.ts';
 import { type WorldTime, worldTime } from './time.ts';
 
 /** A chain, a vault on it, and between them a node and a bundler that cannot be trusted. */
@@ -58,14 +59,15 @@ export async function startHostileWorld({
   readonly hardfork?: ChainOptions['hardfork'];
   readonly vars?: Readonly<Record<string, string>>;
 }): Promise<HostileWorld> {
-  const chain = await startChain({ startsAt, ...(hardfork ? { hardfork } : {}) });
+  const real = await startChain({ startsAt, ...(hardfork ? { hardfork } : {}) });
+  const chain = { ...real, rpc: rememberReads(real.rpc) };
   const contracts = await deployContracts(chain.rpc);
   await deployEntryPoints(chain.rpc);
   await placeUsdc(chain.rpc);
   const time = worldTime(startsAt + 60_000);
   const draw = openDraw(seed);
-  const node = startLiar({ target: chain.url, seed });
-  const witness = hasWitness ? startLiar({ target: chain.url, seed: seed + 1 }) : undefined;
+  const node = startLiar({ target: chain.rpc, seed });
+  const witness = hasWitness ? startLiar({ target: chain.rpc, seed: seed + 1 }) : undefined;
   let paymaster: Paymaster | undefined;
   const { entryPoint } = contracts;
   const sponsor = () => paymaster?.url;
