@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { PLANS } from '../support/hostile/bundler-faults.ts';
 import { type PaymentRace, racePayments } from '../support/hostile/payment-race.ts';
 import { isLong } from '../support/long.ts';
 import { SEED } from '../support/seed.ts';
 
 /** `SEED=… npm test -- hostile-payments` draws the same again. */
-const COUNT = isLong ? 400 : 60;
+const COUNT = isLong ? 400 : 40;
 
 const WORLDS = [
   { name: 'a node that fails by a seed', isLying: false },
@@ -20,6 +21,17 @@ beforeAll(async () => {
   }
 });
 afterAll(() => races.clear());
+
+/** Those of a node in which nobody sends a transaction, and of a bundler. */
+const FAULTS = {
+  node: ['behind', 'error', 'few-logs', 'late', 'lost', 'no-block', 'no-code', 'no-receipt', 'other-receipt'],
+  bundler: [...PLANS.map(({ name }) => name), 'estimate', 'receipt'],
+};
+
+test.each(['node', 'bundler'] as const)('each way in which a %s fails came about', (who) => {
+  const came = new Set([...races.values()].flatMap(({ tally }) => Object.keys(tally[who])));
+  expect(FAULTS[who].filter((name) => !came.has(name))).toEqual([]);
+});
 
 describe.each(WORLDS)(`${COUNT} payments over $name and a bundler that lies (SEED=${SEED})`, ({ name }) => {
   const race = () => races.get(name) as PaymentRace;

@@ -25,10 +25,12 @@ export interface LiarOptions {
   readonly target: string | ChainRpc;
   readonly seed: number;
   readonly rate?: number;
+  /** Whether each fault that a method can have comes at its first call that can have it, and by chance only then. */
+  readonly drawsEach?: boolean;
 }
 
 /** Starts one on loopback. */
-export function startLiar({ target, seed, rate = 0 }: LiarOptions): Liar {
+export function startLiar({ target, seed, rate = 0, drawsEach = false }: LiarOptions): Liar {
   const ask = typeof target === 'string' ? connectChain(target) : target;
   const tally: Partial<Record<FaultName | 'lie', number>> = {};
   const seen = new Map<string, number>();
@@ -41,7 +43,8 @@ export function startLiar({ target, seed, rate = 0 }: LiarOptions): Liar {
     const words = `${call.method} ${JSON.stringify(call.params)}`;
     const times = seen.get(words) ?? 0;
     seen.set(words, times + 1);
-    return faultFor(call, { seed, words: `${words} ${times}`, rate: liar.rate });
+    const isOwed = (name: FaultName) => drawsEach && !(name in tally);
+    return faultFor(call, { seed, words: `${words} ${times}`, rate: liar.rate, isOwed });
   }
 
   async function answer(call: NodeCall): Promise<object | undefined> {

@@ -50,16 +50,29 @@ const BY_METHOD: Readonly<Record<string, readonly FaultName[]>> = {
   eth_sendRawTransaction: ['lost-after', 'known'],
 };
 
-/** The fault of a call, which follows from the seed and its words; undefined lets it through. */
+/** What the fault of a call is drawn from. */
+export interface FaultDraw {
+  readonly seed: number;
+  readonly words: string;
+  readonly rate: number;
+  /** Whether a fault of the call's method comes first that has not come yet. */
+  readonly isOwed?: (name: FaultName) => boolean;
+}
+
+/**
+ * The fault of a call, which follows from the seed and its words, and from what is owed; undefined lets it through.
+ */
 export function faultFor(
   call: NodeCall,
-  { seed, words, rate }: { readonly seed: number; readonly words: string; readonly rate: number },
+  { seed, words, rate, isOwed = () => false }: FaultDraw,
 ): NodeFault | undefined {
   if (rate === 0) return undefined;
   const draw = openDraw(hashOf(`${seed} ${words}`));
-  if (draw.below(1000) >= rate) return undefined;
-  const names = [...ALWAYS, ...(BY_METHOD[call.method] ?? []), ...(BY_METHOD[call.method] ?? [])];
-  const name = names[draw.below(names.length)] ?? 'late';
+  const ofMethod = BY_METHOD[call.method] ?? [];
+  const owed = ofMethod.find(isOwed);
+  if (draw.below(1000) >= rate && owed === undefined) return undefined;
+  const names = [...ALWAYS, ...ofMethod, ...ofMethod];
+  const name = owed ?? names[draw.below(names.length)] ?? 'late';
   return { name, answer: (one, truth, ask) => FAULTS[name](one, truth, { ask, draw }) };
 }
 

@@ -12,21 +12,26 @@ const SOON_MS = 5_000;
 /** Up to long after anything signed for ten minutes has ended. */
 const LATE_MS_MAX = 1_800_000;
 
-/** One way of being false. */
-export function plan(draw: Draw): Plan {
+/** The ways of being false. */
+export const PLANS: readonly (Omit<Plan, 'does'> & { readonly does: number | 'late' | undefined })[] = [
+  { name: 'yes, and drops', does: undefined, says: 'yes' },
+  { name: 'yes, late', does: 'late', says: 'yes' },
+  { name: 'yes, of another hash', does: SOON_MS, says: 'other' },
+  { name: 'no, and drops', does: undefined, says: 'no' },
+  { name: 'no, and includes', does: SOON_MS, says: 'no' },
+  { name: 'no, and includes late', does: 'late', says: 'no' },
+  { name: 'silent, and drops', does: undefined, says: 'nothing' },
+  { name: 'silent, and includes', does: SOON_MS, says: 'nothing' },
+  { name: 'silent, and includes late', does: 'late', says: 'nothing' },
+];
+
+/** One of them that was not chosen yet, while there is one; then any. */
+export function plan(draw: Draw, isChosen: (name: string) => boolean): Plan {
   const late = 20_000 + draw.below(LATE_MS_MAX);
-  const plans: readonly Plan[] = [
-    { name: 'yes, and drops', does: undefined, says: 'yes' },
-    { name: 'yes, late', does: late, says: 'yes' },
-    { name: 'yes, of another hash', does: SOON_MS, says: 'other' },
-    { name: 'no, and drops', does: undefined, says: 'no' },
-    { name: 'no, and includes', does: SOON_MS, says: 'no' },
-    { name: 'no, and includes late', does: late, says: 'no' },
-    { name: 'silent, and drops', does: undefined, says: 'nothing' },
-    { name: 'silent, and includes', does: SOON_MS, says: 'nothing' },
-    { name: 'silent, and includes late', does: late, says: 'nothing' },
-  ];
-  return plans[draw.below(plans.length)] as Plan;
+  const owed = PLANS.filter(({ name }) => !isChosen(name));
+  const from = owed.length > 0 ? owed : PLANS;
+  const { does, ...one } = from[draw.below(from.length)] as (typeof PLANS)[number];
+  return { ...one, does: does === 'late' ? late : does };
 }
 
 const REFUSALS: readonly (readonly [number, string])[] = [

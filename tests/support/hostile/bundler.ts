@@ -116,7 +116,7 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
       const one = held.get(hash) as Held;
       const draw = drawFor(`send ${hash}`);
       const isFalse = draw.below(1000) < liar.rate;
-      const what = isFalse ? plan(draw) : ({ does: 0, says: 'yes', name: 'honest' } as const);
+      const what = isFalse ? plan(draw, (name) => name in tally) : ({ does: 0, says: 'yes', name: 'honest' } as const);
       count(what.name, tally);
       one.plans.push(what.name);
       if (what.does !== undefined) one.dueAt = Math.min(one.dueAt, now() + what.does);

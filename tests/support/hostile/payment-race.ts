@@ -16,7 +16,8 @@ export interface PaymentRace {
   /** Orders of which no window ever came to an end. */
   readonly hanging: readonly string[];
   readonly paid: number;
-  readonly tally: object;
+  /** How often a node and a bundler failed in which way. */
+  readonly tally: { readonly node: object; readonly bundler: object };
 }
 
 /** How many orders there are, and whether the first node lies beside an honest second one. */

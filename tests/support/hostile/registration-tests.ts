@@ -4,7 +4,10 @@ import { SEED } from '../seed.ts';
 import { type RegistrationRace, raceRegistrations } from './registration-race.ts';
 
 /** `SEED=… npm test -- hostile-registrations` draws the same again. */
-const COUNT = isLong ? 300 : 60;
+const COUNT = isLong ? 300 : 40;
+
+/** How a node fails in which nobody looks for events. */
+const FAULTS = 'behind error known late lost lost-after no-block no-code no-receipt nonce other-receipt'.split(' ');
 
 /** The tests of one world. Each world has a file of its own, so that they run at the same time. */
 export function testRegistrations(name: string, isLying: boolean): void {
@@ -19,6 +22,10 @@ export function testRegistrations(name: string, isLying: boolean): void {
   });
 
   describe(`${COUNT} registrations over ${name} (SEED=${SEED})`, () => {
+    // A lie takes the place of many a fault.
+    test('each way in which a node fails came about', () =>
+      expect((isLying ? ['lie'] : FAULTS).filter((name) => !(name in race().tally))).toEqual([]));
+
     test('none is confirmed without the registry’s event', () => expect(race().untrueConfirmed).toEqual([]));
 
     test('none is failed that the registry has', () => expect(race().untrueFailed).toEqual([]));

@@ -66,7 +66,7 @@ export async function startHostileWorld({
   await placeUsdc(chain.rpc);
   const time = worldTime(startsAt + 60_000);
   const draw = openDraw(seed);
-  const node = startLiar({ target: chain.rpc, seed });
+  const node = startLiar({ target: chain.rpc, seed, drawsEach: true });
   const witness = hasWitness ? startLiar({ target: chain.rpc, seed: seed + 1 }) : undefined;
   let paymaster: Paymaster | undefined;
   const { entryPoint } = contracts;
