@@ -1,13 +1,12 @@
 // npm test [-- AREA…]: the static checks and the tests of a tier, or the tests of an area. Closes with real counts;
 // zero tests is a failure.
 import { join } from 'node:path';
-import { compileContracts } from './contracts.ts';
-import { buildAlto } from './dev-stack/alto.ts';
 import { startBusy } from './testing/busy.ts';
 import { changedFiles, testsOf } from './testing/changed.ts';
 import { runChecks } from './testing/checks.ts';
 import { type Counts, NONE, sumOf, totals } from './testing/counts.ts';
 import { filesOf, testFiles } from './testing/files.ts';
+import { prepareTests } from './testing/prepare.ts';
 import { runTests } from './testing/run.ts';
 import { filesOfTier } from './testing/tiers.ts';
 import { installTools } from './testing/tools.ts';
@@ -25,11 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
   const files = filesFor(options);
   installTools();
   const needsChecks = areas.length === 0 && again === undefined && tier !== 'rest';
-  const [checks] = await Promise.all([
-    needsChecks ? runChecks() : NONE,
-    // Once and before: on a fresh checkout every process would make them for itself, and tests would wait too long.
-    ...(isStatic ? [] : [compileContracts(), buildAlto()]),
-  ]);
+  const [checks] = await Promise.all([needsChecks ? runChecks() : NONE, ...(isStatic ? [] : [prepareTests()])]);
   const parts: Counts[] = [checks];
   if (!isStatic) parts.push(...(await runAgain(options, files)));
   const sum = sumOf(parts);
