@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { rowsIn, temporaryFolder } from '../support/databases.ts';
+import { readRows, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
 
@@ -21,7 +21,7 @@ test('vault clock confirm notes the time in the database of a vault that runs, a
   const time = Date.parse(JSON.parse(out).time);
   expect([code, time >= before, time <= Date.now()]).toEqual([0, true, true]);
   const sql = `SELECT value FROM tallies WHERE name = 'known_time'`;
-  const [[known] = []] = rowsIn(join(folder.path, 'vault-data/vault.db'), sql);
+  const [[known] = []] = readRows(join(folder.path, 'vault-data/vault.db'), sql);
   // The vault's own clean-up may have noted a later one.
   expect(Number(known)).toBeGreaterThanOrEqual(time);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { rowsIn, temporaryFolder } from '../support/databases.ts';
+import { readRows, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
 
@@ -43,7 +43,7 @@ describe('vault limits', () => {
     expect(JSON.parse(cleared.out)).toEqual({ kind: 'sends-per-ip', key: '127.0.0.1', cleared: 3 });
     expect(await send()).toBe(200);
     const events = `SELECT count(*) FROM events WHERE type = 'limit.cleared'`;
-    expect(rowsIn(join(folder.path, 'vault-data/vault.db'), events)).toEqual([[1]]);
+    expect(readRows(join(folder.path, 'vault-data/vault.db'), events)).toEqual([[1]]);
   });
 
   test('refuses what is no limit of anybody, with 2', async () => {

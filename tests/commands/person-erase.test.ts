@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
 import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
-import { rowsIn, temporaryFolder } from '../support/databases.ts';
+import { readRows, temporaryFolder } from '../support/databases.ts';
 import { type Stored, storedPerson, storePerson } from '../support/person-rows.ts';
 import { startProgram } from '../support/program.ts';
 import { runProgram, VAULT } from '../support/run.ts';
@@ -44,7 +44,7 @@ function addCodes(key: string, count: number, isOverwriting = true): void {
   database.close();
 }
 
-const ask = (sql: string) => rowsIn(at(FILE), sql);
+const ask = (sql: string) => readRows(at(FILE), sql);
 
 /** The files of the database that hold a text anywhere. */
 function filesWith(text: string): string[] {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { rowsIn, temporaryFolder } from '../support/databases.ts';
+import { readRows, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { runProgram } from '../support/run.ts';
 
@@ -38,7 +38,7 @@ describe('vault registrations', () => {
     const undone = await run('undo', '1');
     expect([undone.code, undone.out]).toEqual([0, '1 undone: nobody holds its identifier now\n']);
     const reasons = `SELECT json_extract(data, '$.reason') FROM events WHERE type = 'registration.failed'`;
-    expect(rowsIn(join(folder.path, 'vault-data/vault.db'), reasons)).toEqual([['undone']]);
+    expect(readRows(join(folder.path, 'vault-data/vault.db'), reasons)).toEqual([['undone']]);
     expect((await run('find', '--credential', 'A'.repeat(22))).out).toContain('  undone\n');
     expect(await record('alice')).toBe(200);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type ConsolePage, openConsole } from '../support/console.ts';
-import { rowsIn, temporaryFolder } from '../support/databases.ts';
+import { readRows, temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until, untilSo } from '../support/until.ts';
 
@@ -53,7 +53,7 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     expect(status).toBe(200);
   };
   const stored = () => {
-    const rows = rowsIn(join(folder.path, 'vault.db'), 'SELECT id, type FROM events ORDER BY id');
+    const rows = readRows(join(folder.path, 'vault.db'), 'SELECT id, type FROM events ORDER BY id');
     return rows.map(([id, type]) => ({ id: Number(id), type: String(type) }));
   };
   /** The page has caught up with the table, and every event of it came once. */

@@ -44,7 +44,7 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 /** The rows of a query on a file that other programs may write at the same time, or be in the midst of opening. */
-export function rowsIn(path: string, sql: string): unknown[][] {
+export function readRows(path: string, sql: string): unknown[][] {
   using connection = new Connection(path, { readonly: true });
   // The one that opens a killed program's file locks it for a moment.
   connection.run('PRAGMA busy_timeout = 60000');

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { openBucket, readBucketUrl } from '../../../commands/backup/bucket-place.ts';
-import { rowsIn, temporaryFolder } from '../../support/databases.ts';
+import { readRows, temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
 import { errorOf, type S3Bucket, startBucket } from '../../support/s3/server.ts';
 
@@ -54,7 +54,7 @@ function addPeople(count: number, path = at('vault-data/vault.db')): void {
 }
 
 function peopleIn(path: string): number {
-  return Number(rowsIn(path, 'SELECT count(*) FROM verifications')[0]?.[0]);
+  return Number(readRows(path, 'SELECT count(*) FROM verifications')[0]?.[0]);
 }
 
 function lastBackup(): unknown[] {
