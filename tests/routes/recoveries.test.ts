@@ -38,6 +38,12 @@ async function later(seconds: number): Promise<void> {
   for (let i = 0; i < 4; i++) await t.work();
 }
 
+/** Later for the vault, on a chain that stands still. */
+async function noBlock(seconds: number): Promise<void> {
+  await t.clock.advance(seconds * 1000);
+  await t.work();
+}
+
 let people = 0;
 const somebody = () => createOwner(chain, t, `person${++people}@example.com`);
 const statusOf = async (smartAccount: string) => (await t.call('GET /api/recoveries/status', { smartAccount })).body;
@@ -67,6 +73,23 @@ test('a recovery is proposed, waits, and is finished by the vault', async () => 
     { type: 'recovery.proposed' },
     { type: 'recovery.finished' },
   ]);
+});
+
+test('a recovery whose finish a re-org takes back is finished again', async () => {
+  await t.stop();
+  t = await start({ FINALITY_BLOCKS: '6' });
+  const owner = await somebody();
+  const passkey = createPasskey();
+  await ask(recoveryBody(t, owner, passkey));
+  await later(DELAY / 2);
+  await later(DELAY / 2 + 60);
+  await noBlock(20);
+  expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'finished', final: false });
+  await chain.reorg(1);
+  expect(await chain.isKey(owner.account, passkey)).toBe(false);
+  for (let i = 0; i < 5; i++) await later(60);
+  expect(await chain.isKey(owner.account, passkey)).toBe(true);
+  expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'finished', final: true });
 });
 
 test('a recovery is vetoed by a signature that the vault carries and pays for', async () => {
@@ -473,6 +496,23 @@ test('recoveries/cancellations: the owner of the address withdraws without a key
   expect((await t.call('POST /api/recoveries/cancellations', late)).body.error).toBe('not_found');
   // What had nothing to withdraw leaves it.
   expect((await ask(recoveryBody(t, owner, createPasskey(), { attestation: unspent }))).status).toBe(202);
+});
+
+test('recoveries/cancellations: one whose proposal waits for a block is withdrawn once that is mined', async () => {
+  const owner = await somebody();
+  await chain.rpc('evm_setAutomine', [false]);
+  try {
+    await ask(recoveryBody(t, owner, createPasskey()));
+    const stop = { attestation: attest(t, owner.email), smartAccount: owner.account };
+    expect((await t.call('POST /api/recoveries/cancellations', stop)).status).toBe(202);
+    for (let i = 0; i < 3; i++) await noBlock(20);
+    expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'submitted', final: false });
+  } finally {
+    await chain.rpc('evm_setAutomine', [true]);
+  }
+  for (let i = 0; i < 3; i++) await later(20);
+  expect(await chain.events(owner.account)).toMatchObject({ proposed: 1, cancelled: 1 });
+  expect((await statusOf(owner.account)).recovery).toMatchObject({ status: 'cancelled', final: true });
 });
 
 test('recoveries/contacts: a second address, set and removed by a key of the account', async () => {

@@ -78,6 +78,20 @@ for (const engine of engines()) {
       expect(reports.map(({ erased }) => erased)).toEqual([true, true]);
     });
 
+    test('is not finished while a recovery of the person is not over', async () => {
+      const { ctx, database } = await opened;
+      const frank = storedPerson(6);
+      await storePerson(database, frank, ctx.clock.now());
+      const setFinal = (final: number) =>
+        database.execute({ sql: 'UPDATE recoveries SET final = :final WHERE id = 6', args: { final } });
+      const open = async () =>
+        (await rowsIn(database, 'erasures')).filter(({ finished_at }) => finished_at === null).length;
+      await setFinal(0);
+      expect([(await erasePerson(ctx, frank.identifier)).waiting > 0, await open()]).toEqual([true, 1]);
+      await setFinal(1);
+      expect([(await erasePerson(ctx, frank.identifier)).waiting, await open()]).toEqual([0, 0]);
+    });
+
     test('goes on until nothing is left, however many rows there are', async () => {
       const { ctx, database } = await opened;
       await database.execute({

@@ -63,8 +63,8 @@ const typesSince = async (id: number) =>
 const lastEvent = async () => Number((await t.rows('SELECT max(id) AS id FROM events'))[0]?.['id'] ?? 0);
 
 /** An address held by an unproven, final claim, and another person who can read its mail and signs. */
-async function contested(channel: 'email' | 'sms' = 'email') {
-  const [owner, later] = [await create(channel), await create(channel)];
+async function contested(channel: 'email' | 'sms' = 'email', first?: Person) {
+  const [owner, later] = [first ?? (await create(channel)), await create(channel)];
   const { txHash } = await publish(owner);
   expect((await claim(owner, txHash)).status).toBe(200);
   await t.work();
@@ -276,6 +276,19 @@ describe('POST /v1/console/registrations/undo', () => {
     expect((await undo(await idOf(owner))).body.holder).toBeNull();
     const { identifier, channel } = owner;
     expect((await t.call('GET /api/sessions/check', { identifier, channel })).body.available).toBe(true);
+  });
+
+  test('of all registrations frees an address, also where the session of before has led to two DIDs', async () => {
+    const first = await create('email');
+    const { identifier, channel, did } = first;
+    expect((await t.call('POST /api/sessions', { identifier, channel, did })).status).toBe(200);
+    const { owner, challenger, mined } = await contested('email', first);
+    await claim(challenger, mined.txHash, { proof: true });
+    await chain.mine(FINAL);
+    await look();
+    expect(await sessionOf(owner)).toEqual({ did: challenger.did, linked: 1 });
+    for (const one of [challenger, owner]) expect((await undo(await idOf(one))).status).toBe(200);
+    expect((await t.call('POST /api/sessions', { identifier, channel, did: challenger.did })).status).toBe(200);
   });
 
   test.each([

@@ -47,6 +47,21 @@ async function expectLost(early: Person): Promise<void> {
   ]);
 }
 
+test('a handle that was lost is kept from nobody by the claim that lost it, once its alias leads nowhere', async () => {
+  await start(false);
+  const [early, later] = [await create('handle'), await create('handle')];
+  const claimed = async (who: Person) => {
+    const { txHash } = await chain.register({ did: who.did }, { holder: who.account });
+    return (await claim(who, txHash)).status;
+  };
+  expect(await claimed(early)).toBe(200);
+  await look();
+  // As after the alias of another DID, which gave it up (freeAlias of the second registry).
+  await t.rows(`UPDATE registrations SET lost = 'alias_elsewhere', holds = 0`);
+  await t.rows('DELETE FROM sessions');
+  expect(await claimed({ ...later, identifier: early.identifier })).toBe(200);
+});
+
 describe('a handle whose alias is registered for another DID later is lost', () => {
   test('by the claim of that DID, once it is final', async () => {
     await start(false);
