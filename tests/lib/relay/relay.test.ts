@@ -341,6 +341,30 @@ describe('the chain has the last word', () => {
     expect([await told(alice), (await relayOf(alice))['failure']]).toEqual(['failed', 'did_taken']);
   });
 
+  test('a registration that is mined just before its fee is raised keeps its nonce, where calls are a block behind', async () => {
+    const alice = await submit();
+    let before: unknown;
+    // Its own transaction is sent again and mined, and then its call is refused.
+    node.trouble = async (forward, methods, body) => {
+      if (before === undefined && methods.includes('eth_estimateGas')) {
+        before = await chain.rpc('eth_blockNumber', []);
+        await chain.mine();
+      } else if (before !== undefined && methods.includes('eth_call')) {
+        const behind = body.replaceAll('"latest"', `"${before}"`);
+        return fetch(chain.url, { method: 'POST', body: behind, headers: { 'content-type': 'application/json' } });
+      }
+      return forward();
+    };
+    await drop((await relayOf(alice))['tx_hash']);
+    await chain.mine(6);
+    for (let looks = 0; looks < 5 && before === undefined; looks++) await look();
+    await look();
+    expect([before !== undefined, (await attemptsOf(alice)).map(({ kind }) => kind)]).toEqual([true, ['call']]);
+    node.trouble = undefined;
+    await look();
+    expect(await told(alice)).toBe('confirmed, proven');
+  });
+
   test('a registration that was tried twelve times is given up: its nonce is freed, and it gets no other', async () => {
     const alice = await submit();
     for (let tries = 1; tries <= 12; tries++) {

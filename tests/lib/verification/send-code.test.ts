@@ -66,6 +66,33 @@ for (const engine of engines()) {
       });
     });
 
+    test('that reached nobody is given back before its error is answered', async () => {
+      const order: string[] = [];
+      let isDown = false;
+      const noted = async <T>(result: Promise<T>) => {
+        const found = await result;
+        if (isDown) order.push('given back');
+        return found;
+      };
+      const vault = createContext({
+        vars,
+        database: {
+          ...(database.protocol === undefined ? {} : { protocol: database.protocol }),
+          execute: (statement) => noted(database.execute(statement)),
+          batch: (statements, mode) => noted(database.batch(statements, mode)),
+        },
+        clock: testClock(),
+        mail: {
+          send() {
+            isDown = true;
+            return Promise.reject(Object.assign(new Error('no connection'), { reachedNobody: true }));
+          },
+        },
+      });
+      await sendCode(vault, mail('alice')).catch(() => order.push('answered'));
+      expect(order).toEqual(['given back', 'answered']);
+    });
+
     /** One round of background work of each vault at once, and the codes each has ever counted as lost. */
     const look = async (...vaults: readonly Context[]) => {
       await Promise.all(vaults.map((vault) => createWork(vault).run(vault.clock.now() + 1)));
