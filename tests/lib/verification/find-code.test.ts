@@ -1,54 +1,22 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { createMetrics } from '../../../lib/base/metrics.ts';
+import { expect, test } from 'bun:test';
 import type { Purpose } from '../../../lib/base/purpose.ts';
-import type { Config } from '../../../lib/config/config.ts';
-import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
-import { parseIdentifier } from '../../../lib/identity/identifier.ts';
-import { useForSend } from '../../../lib/limits/budgets.ts';
+import type { OwnedStore } from '../../../lib/db/store.ts';
 import { createStrangersChecks, findCode, STRANGERS_VERDICT } from '../../../lib/verification/find-code.ts';
-import { insertCodes, isToStranger, type NewCode } from '../../../lib/verification/send-store.ts';
-import { testClock } from '../../support/clock.ts';
-import { engines, type TestDatabase } from '../../support/databases.ts';
-import { SHARES } from '../../support/shares.ts';
+import { sentCodes } from '../../support/sent-codes.ts';
 
-const config = { ...SHARES, emailDailyMax: 100, maxVerifySendsPerIp: 9, maxVerifyAttempts: 5 } as Config;
-const limits = { perIp: 9, perIdentifier: 9, perNumber: 5, perNumberFree: 5, perNumberDay: 10, perNumberDayFree: 10 };
-const identifier = parseIdentifier('email', 'alice@example.com');
 const [own, other] = ['198.51.100.1', '198.51.100.2'];
-const clock = testClock();
-let database: TestDatabase;
-let db: OwnedStore;
-
-beforeEach(async () => {
-  database = (await engines()[0]?.open()) as TestDatabase;
-  db = createStore({ database, clock, metrics: createMetrics(), maxConnections: 10 });
-  await db.ready();
-});
-afterEach(async () => {
-  await db.idle();
-  await database.close();
-});
-
-async function send(id: string, ip: string, more: { purpose?: Purpose; lifetimeMs?: number } = {}): Promise<void> {
-  const { purpose = 'registration', lifetimeMs = 60_000 } = more;
-  const now = clock.now();
-  const row: NewCode = {
-    ...{ id, identifier: identifier.key, channel: 'email', purpose, ip, now, expiresAt: now + lifetimeMs },
-    ...{ digest: id, isBound: false, pass: null, givenPass: null, isByHolder: false },
-  };
-  const { room } = useForSend(config, { ...row, client: ip, isStranger: isToStranger(row) });
-  await db.write(insertCodes([row], limits, room));
-}
+const codes = sentCodes();
+const { config, identifier, clock, send } = codes;
 
 /** The id and role of the code that a check is judged against, and how many statements it took to find it. */
 async function find(ip: string, asked: { challenge?: string; purpose?: Purpose } = {}) {
   let reads = 0;
   const read: OwnedStore['read'] = (statement) => {
     reads++;
-    return db.read(statement);
+    return codes.db.read(statement);
   };
   const found = await findCode(
-    { config, db: { ...db, read }, strangers: createStrangersChecks() },
+    { config, db: { ...codes.db, read }, strangers: createStrangersChecks() },
     { identifier, ip, ...asked },
     clock.now(),
   );
