@@ -56,11 +56,12 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     const rows = readRows(join(folder.path, 'vault.db'), 'SELECT id, type FROM events ORDER BY id');
     return rows.map(([id, type]) => ({ id: Number(id), type: String(type) }));
   };
+  const storedIds = () => stored().map(({ id }) => id);
   /** The page has caught up with the table, and every event of it came once. */
   const expectComplete = async () => {
-    const all = stored().map(({ id }) => id);
+    const all = storedIds();
     await untilSo(c.ids, (ids) => (ids.at(-1) ?? 0) >= (all.at(-1) ?? 0));
-    const now = stored().map(({ id }) => id);
+    const now = storedIds();
     await untilSo(c.ids, (ids) => ids.length >= now.length);
     expect(await c.ids()).toEqual(now);
     expect(await c.received()).toBe(now.length);
@@ -103,12 +104,7 @@ describe.skipIf(!chromium)('the console in Chromium, on a vault in a process of 
     await send();
     // The renewals go on, so the two are compared once the flow has ended.
     await untilSo(
-      async () => [
-        (await c.ids()).join(),
-        stored()
-          .map(({ id }) => id)
-          .join(),
-      ],
+      async () => [(await c.ids()).join(), storedIds().join()],
       ([shown, all]) => shown === all,
     );
     expect(await c.received()).toBe((await c.ids()).length);

@@ -68,6 +68,10 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
   const times = new Map<string, number>();
   const tally: Record<string, number> = {};
   await node('anvil_autoImpersonateAccount', [true]);
+  const heldOf = (nonce: bigint, account: string) =>
+    [...held.values()].filter(
+      ({ operation: { nonce: own, sender } }) => own === nonce && sender.toLowerCase() === account.toLowerCase(),
+    );
   /** Draws by what is asked and how often it was, in whatever order others ask. */
   const drawFor = (words: string) => {
     const n = times.get(words) ?? 0;
@@ -183,13 +187,8 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
         if (draw.below(1000) < liar.rate) one.dueAt = draw.below(2) === 0 ? Number.POSITIVE_INFINITY : now() + 30_000;
       }
     },
-    hashOf: (nonce, account) =>
-      [...held.values()].findLast(({ operation }) => operation.nonce === nonce && isEqual(operation.sender, account))
-        ?.hash,
-    storyOf: (nonce, account) =>
-      [...held.values()]
-        .filter(({ operation }) => operation.nonce === nonce && isEqual(operation.sender, account))
-        .map(({ hash, gotAt, dueAt, tries, txHash, plans }) => ({ hash, gotAt, dueAt, tries, txHash, plans })),
+    hashOf: (nonce, account) => heldOf(nonce, account).at(-1)?.hash,
+    storyOf: (nonce, account) => heldOf(nonce, account).map(({ operation: _operation, ...story }) => story),
     async settledBytesAt(nonce, payee) {
       const ours = [...held.values()].filter(
         ({ operation, txHash }) => txHash && operation.nonce === nonce && operation.callData.includes(payee.slice(2)),
@@ -203,10 +202,6 @@ export async function startLyingBundler(options: BundlerOptions): Promise<LyingB
     stop: () => server.stop(true),
   };
   return liar;
-}
-
-function isEqual(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 function count(name: string, tally: Record<string, number>): void {
