@@ -2,7 +2,7 @@
 import { compileContracts } from '../contracts.ts';
 import { buildAlto } from '../dev-stack/alto.ts';
 
-/** Does so in a process of its own: to compile the contracts blocks the one that does it. Throws if it fails. */
+/** Runs this file in a process of its own: to compile the contracts blocks the one that does it. Throws if it fails. */
 export async function prepareTests(): Promise<void> {
   const { exited } = Bun.spawn([process.execPath, import.meta.path], { stdio: ['ignore', 'inherit', 'inherit'] });
   if ((await exited) !== 0) throw new Error('what the tests need was not made');
