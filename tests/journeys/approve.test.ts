@@ -19,10 +19,8 @@ const TEXT = 'Pay out 250.00 EUR to Bob Example.\nPayout 17';
 describe.skipIf(!chromium)('approvals in Chromium', () => {
   let world: AppWorld;
   beforeAll(async () => {
-    world = await startAppWorld({
-      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-      MAX_REGISTRATIONS_PER_IP: '100',
-    });
+    const more = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, MAX_REGISTRATIONS_PER_IP: '100' };
+    world = await startAppWorld(more, true);
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     world.put('/app', '<!doctype html><title>App</title><button id="ask">Ask</button>');
   });

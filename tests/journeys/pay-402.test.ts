@@ -19,12 +19,13 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
   let world: AppWorld;
   let api: ReturnType<typeof startPaidApi>;
   beforeAll(async () => {
-    world = await startAppWorld({
+    const more = {
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       MAX_REGISTRATIONS_PER_IP: '100',
       // One network, which all people of the file share, has a part of it alone.
       RELAY_DAILY_MAX: '1000',
-    });
+    };
+    world = await startAppWorld(more, true);
     api = startPaidApi(world.chain.rpc);
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     world.put('/app', '<!doctype html><title>App</title><button id="ask">Ask</button>');

@@ -21,10 +21,8 @@ describe.skipIf(!chromium)('an API that charges by x402, in Chromium', () => {
   let world: AppWorld;
   let x402: X402World;
   beforeAll(async () => {
-    world = await startAppWorld({
-      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-      MAX_REGISTRATIONS_PER_IP: '100',
-    });
+    const more = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, MAX_REGISTRATIONS_PER_IP: '100' };
+    world = await startAppWorld(more, true);
     x402 = await startX402(world.chain, world.origin, world.shop);
     world.put('/plain', await Bun.file(PLAIN).text());
     await putPage(world, '/page', x402.weather);
