@@ -1,12 +1,21 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildBinary } from '../support/binary.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { growTree, killTree } from '../support/tree.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-// Each builds the program and starts the dev stack: seconds, on a busy machine minutes.
+// Each starts the dev stack, and one builds the program first, as the demo's test does: the others have it built.
+
+const BUILDING = 'Building';
+
+let program: Awaited<ReturnType<typeof buildBinary>>;
+beforeAll(async () => {
+  program = await buildBinary();
+});
+afterAll(() => program.remove());
 
 let folder: ReturnType<typeof temporaryFolder>;
 let known: number[];
@@ -20,11 +29,13 @@ afterEach(() => {
 });
 
 /**
- * `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run.
+ * `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run,
+ * and builds nothing but for a test of just that.
  */
 async function startNpm(text: string, ...options: string[]) {
   const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
-  const own = { HOME: folder.path, ...world, npm_config_update_notifier: 'false' };
+  const built = text === BUILDING ? {} : { WORLD_PROGRAM: program.path };
+  const own = { HOME: folder.path, ...world, ...built, npm_config_update_notifier: 'false' };
   const env = { PATH: process.env['PATH'] ?? '', ...own };
   const npm = Bun.spawn(['npm', 'start', '--ignore-scripts', ...options], {
     cwd: ROOT,
@@ -57,7 +68,7 @@ async function ended(): Promise<void> {
 
 test.each([
   ['SIGTERM', 'the whole dev stack runs', 'npm run demo'],
-  ['SIGTERM', 'the vault is built', 'Building'],
+  ['SIGTERM', 'the vault is built', BUILDING],
   ['SIGINT', 'the dev stack starts', 'chain  '],
 ] as const)('%s to npm alone while %s ends everything, with exit code 0', async (signal, _, text) => {
   const npm = await startNpm(text);

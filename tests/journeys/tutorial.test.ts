@@ -6,6 +6,7 @@ import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts'
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { type Stack, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
+import { buildBinary } from '../support/binary.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { outputUntil } from '../support/output.ts';
 import { awaitSelector, createPasskeys } from '../support/pay.ts';
@@ -32,7 +33,7 @@ const blocks: readonly Block[] = Array.from(
   },
 );
 
-// The program is built and the dev stack started: on a busy machine minutes.
+// The dev stack is started around the program of this run: that npm start builds it is the demo's test.
 
 describe.skipIf(!chromium)('the tutorial', () => {
   const world = temporaryFolder();
@@ -40,6 +41,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
   const appPort = freePort();
   const app = `http://localhost:${appPort}`;
   const passkeys = createPasskeys();
+  let program: Awaited<ReturnType<typeof buildBinary>>;
   let npm: Bun.Subprocess;
   let stack: Stack;
   let own: OwnBrowser;
@@ -77,6 +79,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
   };
 
   beforeAll(async () => {
+    program = await buildBinary();
     own = await startShell();
     page = await own.browser.newPage();
     await passkeys.attach(page);
@@ -88,6 +91,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
     await npm?.exited;
     killTree(family);
     await own.close();
+    program.remove();
     world.remove();
     desk.remove();
   });
@@ -106,6 +110,7 @@ describe.skipIf(!chromium)('the tutorial', () => {
       WORLD_DIR: world.path,
       npm_config_update_notifier: 'false',
       WORLD_PORTS: 'free',
+      WORLD_PROGRAM: program.path,
       CLIENTS: clients,
       CLIENT_METADATA_HOSTS: 'agent.example',
     };
