@@ -7,6 +7,7 @@ import { createPasskeys, press } from '../support/pay.ts';
 import { allScreens } from '../support/screens/all.ts';
 import { newcomerScreens } from '../support/screens/authorize.ts';
 import { faultsOf, faultsOnSmallPhone } from '../support/screens/faults.ts';
+import { strangerOf } from '../support/screens/people.ts';
 
 /** Wrong in every way that is looked for. */
 const WRONG = `<!doctype html><html><title>T</title><style>
@@ -24,7 +25,12 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
   });
   // What is still open ends with the browser.
   afterAll(() => world.stop());
-  const come = (url?: string) => visit(world, url);
+  /** Somebody whom no browser knows, in the window that they have. */
+  const come = async (url = world.app.link()) => {
+    const visitor = await strangerOf(() => world)();
+    await visitor.page.goto(url);
+    return visitor;
+  };
 
   test('a page that is wrong is found so', async () => {
     const page = await world.own.browser.newPage();
@@ -77,7 +83,7 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
   });
 
   test('a whole sign-up by the keyboard alone', async () => {
-    const [email, { page, ...visitor }] = ['by.keyboard@example.com', await come()];
+    const [email, { page, ...visitor }] = ['by.keyboard@example.com', await visit(world)];
     await visitor.screen('start');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('address');
     expect(await tabOrder(page, 4)).toEqual(['address-go', 'sign-in', 'shared', 'cancel']);

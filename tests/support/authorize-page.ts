@@ -207,7 +207,8 @@ export function visitorAt(page: Page, t: AuthorizeWorld['t']) {
     async enter(address: string) {
       await awaitSelector(page, '#address');
       await page.click('#address', { count: 3 });
-      await page.type('#address', address);
+      // At one stroke, as a paste does it.
+      await page.keyboard.sendCharacter(address);
       await page.keyboard.press('Enter');
     },
     async typeCode(address: string) {

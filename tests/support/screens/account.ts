@@ -1,15 +1,12 @@
-import { createHere, type Device, makeHere, openDevice, pressNamed, type } from '../account-page.ts';
-import { awaitRow, goThrough, visit } from '../authorize-page.ts';
-import { awaitSelector, createPasskeys, press } from '../pay.ts';
-import { address, once, type Screen, type World } from './screen.ts';
+import { type Device, makeHere, pressNamed, type } from '../account-page.ts';
+import { awaitRow } from '../authorize-page.ts';
+import { awaitSelector, press } from '../pay.ts';
+import { knownOf, ownerOf, strangerOf } from './people.ts';
+import type { Screen, World } from './screen.ts';
 
 /** The account page, on its first visit and for somebody with funds. */
 export function accountScreens(world: World): readonly Screen[] {
-  const owner = once(async () => {
-    const here = await openDevice(world(), { passkeys: createPasskeys() });
-    await createHere(world(), here);
-    return here;
-  });
+  const [stranger, owner] = [strangerOf(world), ownerOf(world)];
   const at = (part: string, go: (here: Device) => Promise<unknown>, shown = part): Screen => ({
     name: `/account: ${part}`,
     part,
@@ -23,26 +20,9 @@ export function accountScreens(world: World): readonly Screen[] {
     },
   });
   const start = async () => {
-    const { page, screen } = await openDevice(world());
+    const { page, screen } = await stranger();
+    await page.goto(`${world().origin}/account`);
     await screen('start');
-    return page;
-  };
-  const holder = once(async () => {
-    const [email, visitor] = [address(), await visit(world())];
-    const did = String((await goThrough(visitor, email)).answer?.['did']);
-    return { email, did, ...(await visit(world(), `${world().origin}/account`, visitor)) };
-  });
-  const stated = async () => {
-    const { page, screen } = await holder();
-    await awaitSelector(page, ['start', 'home', 'statement'].map((id) => `#${id}:not([hidden])`).join());
-    if (await page.$('#start:not([hidden])')) {
-      await press(page, 'sign-in');
-      await screen('home');
-    }
-    await page.evaluate(() => {
-      location.hash = 'statement';
-    });
-    await screen('statement');
     return page;
   };
   const isRich = () => document.getElementById('money')?.childElementCount === 2;
@@ -61,6 +41,28 @@ export function accountScreens(world: World): readonly Screen[] {
     at('confirm', (here) => makeHere(here)),
     at('take', ({ page }) => press(page, 'export')),
     at('mail', ({ go }) => go('recover')),
+    at('problem', ({ go }) => go('join=no')),
+  ];
+}
+
+/** Its statement, for somebody with an address. Time passes on the way, which the windows of others do not know. */
+export function statementScreens(world: World): readonly Screen[] {
+  const known = knownOf(world);
+  const stated = async () => {
+    const { page, screen } = await known();
+    if (new URL(page.url()).pathname !== '/account') await page.goto(`${world().origin}/account`);
+    await awaitSelector(page, ['start', 'home', 'statement'].map((id) => `#${id}:not([hidden])`).join());
+    if (await page.$('#start:not([hidden])')) {
+      await press(page, 'sign-in');
+      await screen('home');
+    }
+    await page.evaluate(() => {
+      location.hash = 'statement';
+    });
+    await screen('statement');
+    return page;
+  };
+  return [
     {
       name: '/account: statement',
       part: 'statement',
@@ -82,9 +84,9 @@ export function accountScreens(world: World): readonly Screen[] {
       words: ['heading: Show that an address is yours', 'button: Save the file'],
       async reach() {
         const page = await stated();
-        const { email, did } = await holder();
+        const { who, did } = await known();
         await awaitRow(world(), 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
-        await type(page, 'state-address', email);
+        await type(page, 'state-address', who);
         await type(page, 'state-for', 'shop.example/contact');
         await type(page, 'state-nonce', 'heron 48');
         await page.keyboard.press('Enter');
@@ -92,6 +94,5 @@ export function accountScreens(world: World): readonly Screen[] {
         return page;
       },
     },
-    at('problem', ({ go }) => go('join=no')),
   ];
 }

@@ -1,4 +1,4 @@
-import { accountScreens } from './account.ts';
+import { accountScreens, statementScreens } from './account.ts';
 import { approveScreens } from './approve.ts';
 import { knownScreens, newcomerScreens } from './authorize.ts';
 import { confirmScreens } from './confirm.ts';
@@ -13,6 +13,7 @@ const PAGES = [
   accountScreens,
   confirmScreens,
   approveScreens,
+  statementScreens,
   consoleScreens,
 ];
 

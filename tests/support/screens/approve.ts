@@ -1,39 +1,27 @@
 import type { Page } from 'puppeteer-core';
 import { USDC } from '../../../scripts/dev-stack/usdc.ts';
-import { createHere, type Device, openDevice } from '../account-page.ts';
-import { awaitSelector, makeNew, press } from '../pay.ts';
+import type { Device } from '../account-page.ts';
+import { awaitSelector, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
-import { once, type Screen, type World } from './screen.ts';
+import { ownerOf, strangerOf } from './people.ts';
+import type { Screen, World } from './screen.ts';
 
 const TEXT = `Pay out 250.00 EUR to Bob Example.\n\nPayout 17\n${'W'.repeat(60)} `.repeat(3).trim();
 
 /** The page of approvals, for a browser without an account, and for one that has one. */
 export function approveScreens(world: World): readonly Screen[] {
-  const follow = async (page: Page, path: string, asked: object) => {
+  const follow = async (page: Page, asked: object) => {
     const text = JSON.stringify({ ...asked, returnUrl: world().shop });
     const request = encodeURIComponent(Buffer.from(text).toString('base64'));
-    await page.goto(`${world().origin}${path}?mode=redirect&request=${request}`);
+    await page.goto(`${world().origin}/approve?mode=redirect&request=${request}`);
   };
-  const newcomer = once(() => openDevice(world()));
-  const approver = once(async () => {
-    const here = await openDevice(world());
-    const data = { to: `0x${'a1'.repeat(20)}`, amount: '1000', token: 'native', chainId: 84532 };
-    await follow(here.page, '/pay/confirm', { id: 'for-an-account', data });
-    await makeNew(here.page);
-    await awaitSelector(here.page, '#review');
-    return here;
-  });
-  /** One who has some USDC, and no more. */
-  const payer = once(async () => {
-    const here = await openDevice(world());
-    await createHere(world(), here, { usdc: 5_000_000n });
-    return here;
-  });
+  const [newcomer, approver] = [strangerOf(world), ownerOf(world)];
+  type Person = Pick<Device, 'page' | 'passkeys'>;
   interface Way {
-    readonly who: typeof approver;
+    readonly who: () => Promise<Person>;
     readonly asked?: () => object;
     /** On the way to what is shown. */
-    readonly go?: (here: Device) => Promise<unknown>;
+    readonly go?: (here: Person) => Promise<unknown>;
     readonly shown: string;
   }
   const textOf = (text: string) => () => ({ text, expires: new Date(Date.now() + 600_000).toISOString() });
@@ -52,7 +40,7 @@ export function approveScreens(world: World): readonly Screen[] {
     async reach() {
       const here = await who();
       const { page } = here;
-      await follow(page, '/approve', { id: 'payout-17', ...asked() });
+      await follow(page, { id: 'payout-17', ...asked() });
       await go?.(here);
       await awaitSelector(page, shown);
       return page;
@@ -98,7 +86,7 @@ export function approveScreens(world: World): readonly Screen[] {
     ),
     at(
       'a transfer',
-      { who: payer, asked: transferOf('1250000'), shown: '#approve:not([disabled])' },
+      { who: approver, asked: transferOf('1250000'), shown: '#approve:not([disabled])' },
       {
         part: 'review',
         tabs: ['review-title', '', 'approve', 'other', 'cancel'],
@@ -107,7 +95,7 @@ export function approveScreens(world: World): readonly Screen[] {
     ),
     at(
       'a transfer of more than there is',
-      { who: payer, asked: transferOf('123456789012345678'), shown: '#recheck' },
+      { who: approver, asked: transferOf('123456789012345678'), shown: '#recheck' },
       {
         part: 'review',
         tabs: ['review-title', '', 'recheck', 'other', 'cancel'],

@@ -1,10 +1,11 @@
-import { type Visitor, visit } from '../authorize-page.ts';
+import type { Visitor } from '../authorize-page.ts';
 import { press } from '../pay.ts';
-import { address, once, type Screen, type World } from './screen.ts';
+import { knownOf, strangerOf } from './people.ts';
+import { address, type Screen, type World } from './screen.ts';
 
 /** The page of sign-ins by the app's link, for somebody new. */
 export function newcomerScreens(world: World, change: Readonly<Record<string, string>> = {}): readonly Screen[] {
-  const newcomer = once(() => visit(world()));
+  const newcomer = strangerOf(world);
   const at = (name: string, part: string, go: (visitor: Visitor) => Promise<unknown>): Screen => ({
     name: `/authorize: ${name}`,
     part,
@@ -27,33 +28,36 @@ export function newcomerScreens(world: World, change: Readonly<Record<string, st
       await screen('start-notice');
     }),
     at('code', 'code', (visitor) => visitor.enter(address())),
-    at('passkey', 'passkey', (visitor) => prove(visitor, address())),
+    at('passkey', 'passkey', async (visitor) => {
+      const who = address();
+      await visitor.enter(who);
+      await visitor.typeCode(who);
+    }),
   ];
-}
-
-async function prove(visitor: Visitor, who: string): Promise<void> {
-  await visitor.enter(who);
-  await visitor.typeCode(who);
 }
 
 /** The same for somebody whom the browser or the vault knows, and by a link with a mistake. */
 export function knownScreens(world: World): readonly Screen[] {
-  const known = once(async () => {
-    const [visitor, who] = [await visit(world()), address()];
-    await prove(visitor, who);
-    await press(visitor.page, 'passkey-go');
-    await visitor.arrive();
-    return { who, passkeys: visitor.passkeys, context: visitor.context };
-  });
+  const [stranger, known] = [strangerOf(world), knownOf(world)];
+  const follow = async (
+    who: () => Promise<Visitor>,
+    change: Readonly<Record<string, string>> = {},
+    ...buttons: string[]
+  ) => {
+    const visitor = await who();
+    await visitor.page.goto(world().app.link(change));
+    for (const button of buttons) await press(visitor.page, button);
+    return visitor;
+  };
+  const shown = async ({ page, screen }: Visitor, part: string) => {
+    await screen(part);
+    return page;
+  };
   return [
     {
       name: '/authorize: start of somebody known',
       part: 'start',
-      async reach() {
-        const again = await visit(world(), undefined, await known());
-        await again.screen('start');
-        return again.page;
-      },
+      reach: async () => shown(await follow(known), 'start'),
     },
     {
       name: '/authorize: an address of another account',
@@ -64,44 +68,27 @@ export function knownScreens(world: World): readonly Screen[] {
         'button: Register it again',
       ],
       async reach() {
-        const { who, passkeys } = await known();
-        const forgetful = await visit(world(), undefined, { passkeys });
-        await forgetful.enter(who);
-        await forgetful.screen('owned');
-        return forgetful.page;
+        const visitor = await follow(stranger);
+        await visitor.enter((await known()).who);
+        return shown(visitor, 'owned');
       },
     },
     {
       name: '/authorize: an address that the app asks for',
       part: 'give',
       words: ['heading: Choose an address', 'button: Add a phone number'],
-      async reach() {
-        const { page, screen } = await visit(world(), world().app.link({ scope: 'openid email phone' }), await known());
-        await press(page, 'sign-in');
-        await screen('give');
-        return page;
-      },
+      reach: async () => shown(await follow(known, { scope: 'openid email phone' }, 'sign-in'), 'give'),
     },
     {
       name: '/authorize: an address to add',
       part: 'add',
       words: ['heading: Add a phone number'],
-      async reach() {
-        const { page, screen } = await visit(world(), world().app.link({ scope: 'openid phone' }), await known());
-        await press(page, 'sign-in');
-        await press(page, 'give-add-sms');
-        await screen('add');
-        return page;
-      },
+      reach: async () => shown(await follow(known, { scope: 'openid phone' }, 'sign-in', 'give-add-sms'), 'add'),
     },
     {
       name: '/authorize: problem',
       part: 'problem',
-      async reach() {
-        const { page, screen } = await visit(world(), world().app.link({ client_id: 'other' }));
-        await screen('problem');
-        return page;
-      },
+      reach: async () => shown(await follow(stranger, { client_id: 'other' }), 'problem'),
     },
   ];
 }

@@ -1,8 +1,8 @@
 import type { Page } from 'puppeteer-core';
-import { openDevice } from '../account-page.ts';
 import { awaitSelector, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
-import { once, type Screen, type World } from './screen.ts';
+import { ownerOf, strangerOf } from './people.ts';
+import type { Screen, World } from './screen.ts';
 
 /** The confirm page, for a browser without an account, and for one whose account has funds. */
 export function confirmScreens(world: World): readonly Screen[] {
@@ -13,33 +13,27 @@ export function confirmScreens(world: World): readonly Screen[] {
     const request = encodeURIComponent(Buffer.from(text).toString('base64'));
     await page.goto(`${world().origin}/pay/confirm?mode=redirect&request=${request}`);
   };
-  const newcomer = once(() => openDevice(world()));
-  const without = once(() =>
-    openDevice(world(), {
-      prepare: (page) => page.evaluateOnNewDocument('delete globalThis.PublicKeyCredential'),
-    }),
-  );
-  const payer = once(async () => {
-    const here = await openDevice(world());
-    await ask(here.page, {});
-    await press(here.page, 'newcomer');
-    await press(here.page, 'create');
-    await awaitSelector(here.page, '#review');
-    await world().fund(await here.page.$eval('#from', ({ textContent }) => textContent ?? ''), { wei: 10n ** 18n });
-    return here;
-  });
+  const [newcomer, payer] = [strangerOf(world), ownerOf(world)];
   interface Way {
-    readonly who: typeof payer;
+    readonly who: () => Promise<{ readonly page: Page }>;
+    /** What the page's scripts find changed. */
+    readonly before?: string;
     readonly order?: object;
     readonly buttons?: readonly string[];
     readonly shown: string;
   }
-  const at = (name: string, { who, order = {}, buttons = [], shown }: Way, wants: ScreenWants): Screen => ({
+  const at = (
+    name: string,
+    { who, before = '', order = {}, buttons = [], shown }: Way,
+    wants: ScreenWants,
+  ): Screen => ({
     ...wants,
     name: `/pay/confirm: ${name}`,
     async reach() {
       const { page } = await who();
+      const { identifier } = await page.evaluateOnNewDocument(before);
       await ask(page, order);
+      await page.removeScriptToEvaluateOnNewDocument(identifier);
       for (const button of buttons) await press(page, button);
       await awaitSelector(page, shown);
       return page;
@@ -97,7 +91,7 @@ export function confirmScreens(world: World): readonly Screen[] {
     at('problem', { who: payer, order: { chainId: 1 }, shown: '#leave-link' }, { part: 'problem' }),
     at(
       'a browser without passkeys',
-      { who: without, shown: '#leave-link' },
+      { who: newcomer, before: 'delete globalThis.PublicKeyCredential', shown: '#leave-link' },
       { part: 'problem', words: ['heading: This browser cannot use passkeys here'] },
     ),
   ];

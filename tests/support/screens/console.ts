@@ -8,11 +8,11 @@ const PHONE = { width: 320, height: 640, isMobile: true, hasTouch: true };
 
 /** The console on a phone: its sign-in, every view of the rail, and what opens above them. */
 export function consoleScreens(world: World): readonly Screen[] {
-  const open = async () => {
+  const open = once(async () => {
     const c = await openConsole(world().own.browser, world().t.url);
     await c.page.setViewport(PHONE);
     return c;
-  };
+  });
   const operator = once(async () => {
     await world().t.from('10.9.0.1').call('POST /api/verify/send', { identifier: address(), channel: 'email' });
     const c = await open();

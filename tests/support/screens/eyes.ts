@@ -1,11 +1,15 @@
 // For people who set their own colours or larger text: checks that hold for each screen of each page.
-import type { Page } from 'puppeteer-core';
-import { setWidth } from '../axe.ts';
+import type { CDPSession, Page } from 'puppeteer-core';
+import { setWidth, untilInPage } from '../axe.ts';
+
+/** The session that each page is told its colours by. It stays: its end would take the focus from the page, too. */
+const sessions = new WeakMap<Page, CDPSession>();
 
 /** What is lost where the colours are the person's own (forced-colors), on a light and on a dark ground. */
 export async function faultsInForcedColors(page: Page): Promise<readonly string[]> {
-  // Puppeteer knows no such feature. The session stays: its end would take the focus from the page, too.
-  const session = await page.createCDPSession();
+  // Puppeteer knows no such feature.
+  const session = sessions.get(page) ?? (await page.createCDPSession());
+  sessions.set(page, session);
   const found: string[] = [];
   await page.evaluate(markEdges);
   for (const value of ['light', 'dark']) {
@@ -14,18 +18,14 @@ export async function faultsInForcedColors(page: Page): Promise<readonly string[
       { name: 'prefers-color-scheme', value },
     ];
     await session.send('Emulation.setEmulatedMedia', { features });
-    await page.waitForFunction(
-      (scheme) => matchMedia(`(forced-colors) and (prefers-color-scheme: ${scheme})`).matches,
-      {},
-      value,
-    );
+    await untilInPage(page, `matchMedia('(forced-colors) and (prefers-color-scheme: ${value})').matches`);
     found.push(...(await page.evaluate(findLost)).map((one) => `forced colours, ${value}: ${one}`));
   }
   await session.send('Emulation.setEmulatedMedia', { features: [] });
   await page.$$eval('[data-has-edge]', (all) => {
     for (const one of all) one.removeAttribute('data-has-edge');
   });
-  await page.waitForFunction(() => !matchMedia('(forced-colors)').matches);
+  await untilInPage(page, `!matchMedia('(forced-colors)').matches`);
   return found;
 }
 
@@ -92,7 +92,6 @@ function findLost(): string[] {
 
 /** What does not grow, or has no room, with text of twice the size (WCAG 2.2, section 1.4.4), in both directions. */
 export async function faultsAtDoubleText(page: Page): Promise<readonly string[]> {
-  const before = page.viewport();
   await setWidth(page, WIDE);
   const faults = await page.evaluate((width) => {
     const root = document.documentElement;
@@ -119,7 +118,6 @@ export async function faultsAtDoubleText(page: Page): Promise<readonly string[]>
     root.style.fontSize = '';
     return found;
   }, WIDE);
-  if (before) await page.setViewport(before);
   return faults.map((one) => `at 200 %: ${one}`);
 }
 

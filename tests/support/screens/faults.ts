@@ -1,7 +1,7 @@
 // What keeps people from a screen: checks that hold for each screen of each page.
 import type { Page } from 'puppeteer-core';
 import { contrasts, spoken, tabOrder } from '../accessible.ts';
-import { axeFindings, inEachTheme, setWidth } from '../axe.ts';
+import { axeFindings, inEachTheme, keepingSize, setWidth } from '../axe.ts';
 import { faultsAtDoubleText, faultsInForcedColors } from './eyes.ts';
 
 /** What a screen says of itself. */
@@ -29,16 +29,19 @@ export async function faultsOf(page: Page, { part, tabs, words = [] }: ScreenWan
   faults.push(...read.filter((word) => NAMED.test(word)).map((word) => `without a name: ${word}`));
   const unread = words.filter((word) => !read.some((one) => one.startsWith(word)));
   faults.push(...unread.map((word) => `not read: ${word}`));
-  faults.push(
+  faults.push(...(await faultsInForcedColors(page)));
+  return keepingSize(page, async () => [
+    ...faults,
     ...(await inEachTheme(page, async (scheme) => [
       ...(await axeFindings(page, scheme)),
       ...(await dimTexts(page)),
       ...(await page.evaluate(findForeignLooks)),
-      ...(await page.evaluate(findBadWords)),
+      // Words are where they are in both.
+      ...(scheme === 'light' ? await page.evaluate(findBadWords) : []),
     ])),
-  );
-  faults.push(...(await faultsInForcedColors(page)), ...(await faultsAtDoubleText(page)));
-  return [...faults, ...(await faultsOnSmallPhone(page))];
+    ...(await faultsAtDoubleText(page)),
+    ...(await faultsOfNarrow(page)),
+  ]);
 }
 
 function hasKeyboard(page: Page, part: string): Promise<boolean> {
@@ -102,11 +105,14 @@ function findForeignLooks(): string[] {
  * The same on 320 pixels, which is 1280 at 400 %, in both directions of writing, with all that can be opened open, for
  * a person who wants no motion.
  */
-export async function faultsOnSmallPhone(page: Page): Promise<readonly string[]> {
-  const before = page.viewport();
+export function faultsOnSmallPhone(page: Page): Promise<readonly string[]> {
+  return keepingSize(page, () => faultsOfNarrow(page));
+}
+
+async function faultsOfNarrow(page: Page): Promise<readonly string[]> {
   await setWidth(page, 320);
   await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
-  const faults = await page.evaluate(() => {
+  return page.evaluate(() => {
     const root = document.documentElement;
     const all = Array.from(document.querySelectorAll<HTMLElement>('body *'));
     const found: string[] = [];
@@ -133,6 +139,4 @@ export async function faultsOnSmallPhone(page: Page): Promise<readonly string[]>
     found.push(...moving.map((one) => `moves: ${one.id || one.className}`));
     return found;
   });
-  if (before) await page.setViewport(before);
-  return faults;
 }

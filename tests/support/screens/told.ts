@@ -1,12 +1,13 @@
-import { once, type Screen, type World } from './screen.ts';
+import { strangerOf } from './people.ts';
+import type { Screen, World } from './screen.ts';
 
 /** The pages that only tell something: the first one, in each language, that of shops, and those of a pass, and what is none. */
 export function toldScreens(world: World): readonly Screen[] {
-  const newPage = once(() => world().own.browser.newPage());
+  const stranger = strangerOf(world);
   const languages = ['en', 'de', 'fr', 'es'].map((lang) => ({
     name: `/?lang=${lang}`,
     async reach() {
-      const page = await newPage();
+      const { page } = await stranger();
       await page.goto(`${world().origin}/?lang=${lang}`);
       await page.waitForSelector(`html[lang="${lang}"] [data-offer="openid"]:not([hidden])`);
       await page.waitForFunction(() => document.querySelector('#state')?.textContent !== '');
@@ -14,14 +15,14 @@ export function toldScreens(world: World): readonly Screen[] {
     },
   }));
   const shops = async () => {
-    const page = await newPage();
+    const { page } = await stranger();
     await page.goto(`${world().origin}/pay`);
     return page;
   };
   const passes = ['/pass', '/pass/ready', '/pass/ended', '/nothing'].map((path) => ({
     name: path,
     async reach() {
-      const page = await newPage();
+      const { page } = await stranger();
       await page.goto(world().origin + path);
       await page.waitForFunction(() => document.title.includes(' · '));
       return page;
