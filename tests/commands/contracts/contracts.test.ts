@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AbiFunction, Hex } from 'ox';
+import { AbiFunction, type Address, Hex } from 'ox';
 import { accountFactoryAbi, accountHelperAbi, didRegistry2Abi } from '../../../contracts/abi.ts';
 import creationCode from '../../../contracts/creation-code.json' with { type: 'json' };
 import { DEPLOYMENT_PROXY, planDeployment } from '../../../lib/chain/deployment.ts';
@@ -11,7 +11,7 @@ import { deployEntryPoints, ENTRY_POINTS } from '../../../scripts/dev-stack/entr
 import { devAccount, sendTransaction } from '../../../scripts/dev-stack/wallet.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { timeNow } from '../../support/registries.ts';
-import { runProgram } from '../../support/run.ts';
+import { runProgram, VAULT } from '../../support/run.ts';
 
 const { privateKey, address: deployer } = devAccount('alice');
 const entryPoint = ENTRY_POINTS['0.7'];
@@ -24,22 +24,34 @@ ACCOUNT_HELPER_ADDRESS=${PLAN[2].address}
 ACCOUNT_FACTORY_2_ADDRESS=${PLAN[3].address}
 `;
 
-let chain: Chain;
+const chain = await startChain();
+await deployEntryPoints(chain.rpc, ['0.7']);
+afterAll(chain.stop);
+
 let folder: ReturnType<typeof temporaryFolder>;
+let fresh: unknown;
 beforeEach(async () => {
   folder = temporaryFolder();
-  chain = await startChain();
-  await deployEntryPoints(chain.rpc, ['0.7']);
+  fresh = await chain.rpc('evm_snapshot');
 });
 afterEach(async () => {
-  await chain.stop();
+  // What a test left unmined is no part of the snapshot.
+  await chain.rpc('anvil_dropAllTransactions');
+  await chain.rpc('evm_revert', [fresh]);
   folder.remove();
 });
 
 /** `vault contracts deploy` on the chain, paid by alice. */
-function deploy(args: readonly string[] = [], vars: Readonly<Record<string, string>> = {}) {
-  const all = { RPC_URL: chain.url, DEPLOYER_PRIVATE_KEY: privateKey, ...vars };
+function deploy(args: readonly string[] = [], vars: Readonly<Record<string, string>> = {}, { url }: Chain = chain) {
+  const all = { RPC_URL: url, DEPLOYER_PRIVATE_KEY: privateKey, ...vars };
   return runProgram(['contracts', 'deploy', ...args], { cwd: folder.path, vars: all });
+}
+
+/** The first registry, as `vault contracts deploy --registry 1` sends it. Answers its address. */
+async function deployFirst(): Promise<Address.Address> {
+  const [{ address, call }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+  await sendTransaction(chain.rpc, privateKey, call);
+  return address;
 }
 
 async function nonce(): Promise<number> {
@@ -94,7 +106,7 @@ describe('vault contracts deploy', () => {
     await chain.rpc('evm_setAutomine', [false]);
     const { to, data } = PLAN[0].call;
     await chain.rpc('eth_sendTransaction', [{ from: deployer, to, data, gas: '0x4c4b40' }]);
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../../../server.ts'), 'contracts', 'deploy'], {
+    const child = Bun.spawn([...VAULT, 'contracts', 'deploy'], {
       cwd: folder.path,
       env: { RPC_URL: chain.url, DEPLOYER_PRIVATE_KEY: privateKey },
       stdout: 'pipe',
@@ -172,8 +184,7 @@ describe('vault contracts deploy', () => {
   });
 
   test('a second registry follows the first one that is configured, also in a second run with the new settings', async () => {
-    await deploy(['--registry', '1']);
-    const [{ address: first }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    const first = await deployFirst();
     const from = Number(await timeNow(chain.rpc)) + 86_400;
     const { code, out } = await deploy([], { DID_REGISTRY_ADDRESS: first });
     const legacyUntil = Number(/^REGISTRY_LEGACY_UNTIL=(\d+)$/m.exec(out)?.[1]);
@@ -202,8 +213,7 @@ describe('vault contracts deploy', () => {
   });
 
   test('takes a second registry that a stranger has sent, and deploys none whose time is over (H2)', async () => {
-    await deploy(['--registry', '1']);
-    const [{ address: first }] = planDeployment(creationCode, { entryPoint, owner: deployer, registry: 1 });
+    const first = await deployFirst();
     const legacyUntil = Number(await timeNow(chain.rpc)) + 86_400;
     const plan = planDeployment(creationCode, { entryPoint, owner: deployer, legacyRegistry: first, legacyUntil });
     await sendTransaction(chain.rpc, devAccount('bob').privateKey, plan[0].call);
@@ -223,11 +233,10 @@ describe('vault contracts deploy', () => {
   });
 
   test('deploys for a chain that nothing is known of', async () => {
-    await chain.stop();
-    chain = await startChain({ chainId: 31337 });
-    await deployEntryPoints(chain.rpc, ['0.7']);
+    const unknown = await startChain({ chainId: 31337 });
+    await deployEntryPoints(unknown.rpc, ['0.7']);
     const vars = { CHAIN_ID: '31337', REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey };
-    const { code, out } = await deploy([], vars);
+    const { code, out } = await deploy([], vars, unknown).finally(unknown.stop);
     expect(code).toBe(0);
     expect(out).toContain(`CHAIN_ID=31337\nENTRY_POINT_ADDRESS=${entryPoint}\n`);
   });
