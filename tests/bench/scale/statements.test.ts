@@ -8,10 +8,10 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 test('the statements are those of a vault, each with its plan, and none reads a growing table from end to end', async () => {
-  const all = await statementsOn(await filled(folder.path, 400), 400);
+  const all = await statementsOn(await filled(folder.path, 400), 400, 60);
   const lookUp = all.find(({ sql }) => sql.includes('FROM credentials'));
   expect(lookUp?.plan).toContain('SEARCH');
-  expect(lookUp?.runs).toBeGreaterThan(100);
+  expect(lookUp?.runs).toBeGreaterThanOrEqual(60);
   for (const word of ['INSERT INTO codes', 'INSERT OR IGNORE INTO sessions', 'DELETE FROM codes'])
     expect(all.filter(({ sql }) => sql.trim().startsWith(word))).not.toEqual([]);
   expect(all.filter(({ scan }) => scan !== undefined)).toEqual([]);
