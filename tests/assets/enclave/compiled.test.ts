@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { compileEnclave, ENCLAVE_FILE } from '../../../scripts/enclave.ts';
+import { ENCLAVE_FILE } from '../../../scripts/enclave.ts';
+import { compiledEnclave } from '../../support/enclave-inside.ts';
 
 /**
  * What works on secrets and has no business to branch but for its loops, whose counts are public. Small functions are
@@ -20,7 +21,7 @@ const BRANCH_FREE = [
 ] as const;
 
 // Here, since no limit of a test counts what loads.
-const { module, text } = await compileEnclave();
+const { module, text } = await compiledEnclave();
 const bodies = text.split(/\n (?=\(func )/).slice(1);
 const functions = new Map(bodies.map((body) => [/^\(func \$assets\/enclave\/(\S+)/.exec(body)?.[1] ?? '', body]));
 
