@@ -12,7 +12,7 @@ test('a seed draws the same life each time, to the last line of its trace', asyn
 
 test('nothing that vaults acknowledge is lost, doubled or forgotten', async () => {
   const long = ['--seed', String(SEED), '--seconds', '300'];
-  const { code, out } = await runSimulate(...(isLong ? long : ['--seed', '1']));
+  const { code, out } = await runSimulate(...(isLong ? long : ['--seed', '2']));
   expect([code, out]).toEqual([0, expect.stringContaining('nothing was violated')]);
 });
 
