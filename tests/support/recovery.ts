@@ -19,7 +19,8 @@ import { callAs, createSecond, pointOf } from './second-account.ts';
 import { nonceFor } from './touch.ts';
 import { startVault, type TestVault, VAULT_SECRET } from './vault.ts';
 
-const REGISTRAR_DID = 'did:web:registrar.example';
+/** The registrar that its attestations and proofs name. */
+export const REGISTRAR_DID = 'did:web:registrar.example';
 const GUARDIAN_KEY = `0x${'47'.repeat(32)}` as const;
 
 /** The shortest delay of a recovery, in seconds. */
