@@ -1,12 +1,11 @@
 // Other ways to and through /authorize than that of sign-up.test.ts.
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   type Arrival,
   type AuthorizeWorld,
   goThrough,
-  startAuthorizeWorld,
   type Visitor,
   visit,
   visitorAt,
@@ -23,6 +22,23 @@ describe.skipIf(!chromium)('in Chromium', () => {
     world = opened;
   });
   const didOf = ({ answer }: Arrival) => answer?.['did'];
+  let passerBy: Visitor | undefined;
+  /** Somebody who opens a link in a browser of many, and leaves nothing there but the tab. */
+  const passBy = async (link = world.app.link()) => {
+    passerBy ??= await visit(world, 'about:blank');
+    await passerBy.page.goto(link);
+    return passerBy;
+  };
+  let signedUp: ReturnType<typeof signUp> | undefined;
+  const signUp = async () => {
+    const [email, visitor] = [address(), await visit(world)];
+    return { ...visitor, email, did: didOf(await goThrough(visitor, email)) };
+  };
+  /** Somebody with an account, whom the tests share. */
+  const member = () => {
+    signedUp ??= signUp();
+    return signedUp;
+  };
   /** Waits until no re-org takes the registration of a DID back. */
   const settled = async (did: string) => {
     await world.chain.rpc('anvil_mine', ['0x80']);
@@ -34,7 +50,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('the language of the person', () => {
     test('is that of the link: page, faults and the message with the code', async () => {
-      const [email, visitor] = [address(), await come(world.app.link({ ui_locales: 'xx de' }))];
+      const [email, visitor] = [address(), await passBy(world.app.link({ ui_locales: 'xx de' }))];
       expect(await visitor.screen('start')).toContain('Weiter zu');
       expect(await visitor.page.evaluate(() => document.documentElement.lang)).toBe('de');
       await visitor.enter('nonsense');
@@ -105,12 +121,11 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a page of another origin that opens it hears nothing: the popup goes to the app', async () => {
+      const { passkeys } = await member();
       world.pages.set('/popup', popupPage(world.app.link()));
-      const [email, visitor] = [address(), await come(`${world.shop}/popup`)];
+      const visitor = await come(`${world.shop}/popup`, { passkeys });
       const popup = await openPopup(visitor);
-      await popup.enter(email);
-      await popup.typeCode(email);
-      await press(popup.page, 'passkey-go');
+      await press(popup.page, 'sign-in');
       await awaitSelector(popup.page, '#welcome');
       expect(world.app.arrivals.at(-1)).toMatchObject({ status: 200 });
       expect(await visitor.page.$eval('#heard', (element) => element.textContent)).toBe('');
@@ -131,7 +146,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('another link in the same tab starts over', async () => {
-      const [email, visitor] = [address(), await come()];
+      const [email, visitor] = [address(), await passBy()];
       await visitor.enter(email);
       await visitor.screen('code');
       await visitor.page.goto(world.app.link());
@@ -141,7 +156,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('what goes wrong, and what to do', () => {
     test('an address that is none, and a code that is wrong, are said beside the field', async () => {
-      const [email, visitor] = [address(), await come()];
+      const [email, visitor] = [address(), await passBy()];
       await visitor.enter('nonsense');
       expect(await visitor.screen('address-fault')).toContain('Enter an email address');
       await visitor.page.click('#address', { count: 3 });
@@ -227,8 +242,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test.each(['the same device', 'another device'])(
       'who has signed up is asked for the passkey once at /account, on %s',
       async (device) => {
-        const here = await come();
-        const did = String(didOf(await goThrough(here, address())));
+        const here = await member();
+        const did = String(here.did);
         const known = device === 'the same device' ? { context: here.context } : {};
         const { page } = await come(`${world.origin}/account`, { passkeys: here.passkeys, ...known });
         await press(page, 'sign-in');
@@ -240,8 +255,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     );
 
     test('an address with a passkey: sign in with it', async () => {
-      const [email, first] = [address(), await come()];
-      const did = didOf(await goThrough(first, email));
+      const { email, did, ...first } = await member();
       const again = await come(undefined, { passkeys: first.passkeys });
       const codes = () => world.t.rows('SELECT count(*) AS sent FROM codes');
       const before = await codes();
@@ -253,45 +267,61 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(didOf(await again.arrive())).toBe(did);
     });
 
-    test.each([
-      ['goes on without it', 'give-go'],
-      ['cancels', 'cancel'],
-    ])('an address that moves slowly: the newcomer %s', async (_, button) => {
-      const [email, first] = [address(), await come()];
-      const holder = String(didOf(await goThrough(first, email)));
-      await settled(holder);
-      const other = await come();
-      await other.enter(email);
-      const said = await other.screen('owned');
-      expect(said).toContain(`You can also register ${email} again: it moves 3 days after you have proven it`);
-      expect(said.toLowerCase()).not.toContain(holder.slice(-8).toLowerCase());
-      await press(other.page, 'owned-go');
-      await other.typeCode(email);
-      expect(await other.screen('passkey')).toContain('Create your passkey');
-      await press(other.page, 'passkey-go');
-      const waits = await other.screen('give');
-      expect(waits).toContain(`${email} still belongs to another account. It moves to yours at the earliest on `);
-      expect(waits).toMatch(/\d{4}.*, unless its owner objects\./);
-      await press(other.page, button);
-      const { query, status, answer } = await other.arrive();
-      if (button === 'cancel') return expect(query).toMatchObject({ error: 'access_denied' });
-      expect([status, answer?.['email']]).toEqual([200, undefined]);
-      expect(answer?.['did']).not.toBe(holder);
-      // Who comes back while it waits is asked again.
-      const again = await come(undefined, { passkeys: other.passkeys });
-      await press(again.page, 'sign-in');
-      expect(await again.screen('give')).toContain('still belongs to another account');
-      await press(again.page, 'give-go');
-      const later = (await again.arrive()).answer;
-      expect([later?.['did'], later?.['email']]).toEqual([answer?.['did'], undefined]);
+    describe('an address that moves slowly: the newcomer', () => {
+      let [email, holder] = ['', ''];
+      let other: Visitor;
+      beforeAll(async () => {
+        const first = await signUp();
+        [email, holder] = [first.email, String(first.did)];
+        await settled(holder);
+        other = await visit(world);
+      });
+      /** Who comes back while it waits is asked again. */
+      const comeBack = async () => {
+        await other.page.goto(world.app.link());
+        await press(other.page, 'sign-in');
+        const waits = await other.screen('give');
+        expect(waits).toContain(`${email} still belongs to another account. It moves to yours at the earliest on `);
+        expect(waits).toMatch(/\d{4}.*, unless its owner objects\./);
+      };
+
+      test('cancels', async () => {
+        await other.enter(email);
+        const said = await other.screen('owned');
+        expect(said).toContain(`You can also register ${email} again: it moves 3 days after you have proven it`);
+        expect(said.toLowerCase()).not.toContain(holder.slice(-8).toLowerCase());
+        await press(other.page, 'owned-go');
+        await other.typeCode(email);
+        expect(await other.screen('passkey')).toContain('Create your passkey');
+        await press(other.page, 'passkey-go');
+        expect(await other.screen('give')).toContain(
+          `${email} still belongs to another account. It moves to yours at `,
+        );
+        await press(other.page, 'cancel');
+        expect((await other.arrive()).query).toMatchObject({ error: 'access_denied' });
+      });
+
+      test('goes on without it', async () => {
+        const dids: unknown[] = [];
+        for (const _ of [1, 2]) {
+          await comeBack();
+          await press(other.page, 'give-go');
+          const { status, answer } = await other.arrive();
+          expect([status, answer?.['email']]).toEqual([200, undefined]);
+          dids.push(answer?.['did']);
+        }
+        expect(dids[0]).toStartWith('did:pkh:');
+        expect(dids[0]).not.toBe(holder);
+        expect(dids[1]).toBe(dids[0]);
+      });
     });
 
     test('an address that the app asks for and the account lacks is added here, or left out; of several one is picked', async () => {
-      const [email, number, first] = [address(), '+14155550132', await come()];
-      const did = didOf(await goThrough(first, email));
-      const scope = 'openid email phone did';
+      const number = '+14155550132';
+      const { email, did, passkeys } = await member();
+      const visitor = await come('about:blank', { passkeys });
       const comeBack = async () => {
-        const visitor = await come(world.app.link({ scope }), { passkeys: first.passkeys });
+        await visitor.page.goto(world.app.link({ scope: 'openid email phone did' }));
         await press(visitor.page, 'sign-in');
         return visitor;
       };
@@ -309,13 +339,12 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await press(adding.page, 'passkey-go');
       const { answer } = await adding.arrive();
       expect(answer).toMatchObject({ did, email, phone_number: number, phone_number_verified: true });
-      expect(first.passkeys.ids()).toHaveLength(1);
+      expect(passkeys.ids()).toHaveLength(1);
     });
 
     test('of several addresses the oldest is picked, until the person picks another one, or none', async () => {
-      const [email, first] = [address(), await come()];
-      await goThrough(first, email);
-      const visitor = await come('about:blank', { passkeys: first.passkeys });
+      const { email, passkeys } = await member();
+      const visitor = await come('about:blank', { passkeys });
       await visitor.page.setRequestInterception(true);
       visitor.page.on('request', (request) => {
         const body = JSON.parse(request.postData() ?? '{}');
@@ -339,7 +368,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('Cancel leads back to the app, with access_denied and the state', async () => {
-      const visitor = await come(world.app.link({ state: 'my state+1' }));
+      const visitor = await passBy(world.app.link({ state: 'my state+1' }));
       await visitor.screen('start');
       await press(visitor.page, 'cancel');
       const { query } = await visitor.arrive();
@@ -352,7 +381,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a link without a challenge goes back to the app at once, with what is wrong', async () => {
-      const visitor = await come(world.app.link({ code_challenge_method: 'plain' }));
+      const visitor = await passBy(world.app.link({ code_challenge_method: 'plain' }));
       expect((await visitor.arrive()).query).toMatchObject({ error: 'invalid_request', iss: world.origin });
     });
 
@@ -366,7 +395,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       ['an endless app', { client_id: 'tea'.repeat(22) }],
       ['a URI with a control character', { redirect_uri: 'http://localhost/back\u0007' }],
     ])('%s: the page says so, and leads nowhere', async (_, change) => {
-      const visitor = await come(world.app.link(change));
+      const visitor = await passBy(world.app.link(change));
       expect(await visitor.screen('problem')).toContain('This link does not work');
       const ways = await visitor.page.$$eval('button, a', (all) => all.filter((one) => one.checkVisibility()).length);
       expect([ways, new URL(visitor.page.url()).origin]).toEqual([0, world.origin]);
@@ -375,13 +404,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test('too many codes: it says when to try again', async () => {
       const email = address();
       for (let i = 0; i < 5; i++) await world.t.call('POST /api/verify/send', { identifier: email, channel: 'email' });
-      const visitor = await come();
+      const visitor = await passBy();
       await visitor.enter(email);
       expect(await visitor.screen('problem')).toMatch(/Too many tries[\s\S]*Try again in (?:60|5\d) minutes\./);
     });
   });
   test('a vault that registers by invitation: the link brings the invite, over a reload too', async () => {
-    const invited = await startAuthorizeWorld({ REGISTRATION: 'invite' });
+    const invited = await world.beside({ REGISTRATION: 'invite' });
     const operator = { authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
     const { token } = (await invited.t.call('POST /v1/console/invites', {}, operator)).body;
     const stranger = await visit(invited, invited.app.link());

@@ -4,9 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
+import { chainVars } from './chain-vars.ts';
 import { clientsFile, partsOf } from './openid.ts';
 import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 import { until } from './until.ts';
+import { startVault } from './vault.ts';
 
 const WORK_MS = 200;
 
@@ -33,6 +35,8 @@ export interface AuthorizeWorld extends PayWorld {
   readonly app: App;
   /** Another app that the vault knows. */
   readonly other: App;
+  /** Starts another vault on the chain, that of the apps until it stops. They share a registrar: one at a time sends. */
+  beside(more: Readonly<Record<string, string>>): Promise<AuthorizeWorld>;
 }
 
 /** Starts it all, perhaps with other clients of CLIENTS; the vault's background work goes on by itself. */
@@ -43,37 +47,49 @@ export async function startAuthorizeWorld(
   let vault = '';
   const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
   const [app, other] = apps.map((one) => one.app) as [App, App];
-  const world = await startPayWorld({
-    pagesOnly: true,
-    more: {
-      APPS: 'tea,books',
-      CLIENTS: 'clients.json',
-      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-      // All the people share this machine's address.
-      MAX_VERIFY_SENDS_PER_IP: '1000',
-      MAX_REGISTRATIONS_PER_IP: '1000',
-      RELAY_DAILY_MAX: '1000000',
-      ...more,
+  const settings = {
+    APPS: 'tea,books',
+    CLIENTS: 'clients.json',
+    REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
+    // All the people share this machine's address.
+    MAX_VERIFY_SENDS_PER_IP: '1000',
+    MAX_REGISTRATIONS_PER_IP: '1000',
+    RELAY_DAILY_MAX: '1000000',
+    ...more,
+  };
+  const files = clientsFile(
+    clients ?? {
+      tea: { redirect_uris: [app.redirectUri, `${app.origin}/page`] },
+      books: { redirect_uris: [other.redirectUri] },
     },
-    ...clientsFile(
-      clients ?? {
-        tea: { redirect_uris: [app.redirectUri, `${app.origin}/page`] },
-        books: { redirect_uris: [other.redirectUri] },
-      },
-    ),
-  });
+  );
+  const world = await startPayWorld({ pagesOnly: true, more: settings, ...files });
   vault = world.origin;
   const endWork = keepWorking(world.t, WORK_MS);
-  return {
+  const all: AuthorizeWorld = {
     ...world,
     app,
     other,
+    async beside(others) {
+      const ofChain = chainVars(world.chain.url, world.contracts);
+      const vars = { ...ofChain, ...settings, ...others };
+      const t = await startVault(vars, { clock: world.t.clock, ...files });
+      const endOwn = keepWorking(t, WORK_MS);
+      vault = t.url.replace('127.0.0.1', 'localhost');
+      const stop = async () => {
+        vault = world.origin;
+        await endOwn();
+        await t.stop();
+      };
+      return { ...all, t, origin: vault, stop };
+    },
     async stop() {
       await endWork();
       await world.stop();
       for (const { stop } of apps) await stop();
     },
   };
+  return all;
 }
 
 function startApp(client_id: string, vault: () => string) {
