@@ -15,7 +15,6 @@ const SHARES_OF_REST = 2;
  * global, so a file which needs one mostly leaves something behind.
  */
 export const ALONE: Readonly<Record<string, string>> = {
-  'tests/journeys/': 'each waits for its browser and its chain for longer than it computes: they wait side by side',
   'tests/races/': 'each waits for the programs that it kills for longer than it computes',
   'tests/runtimes/': 'each builds and starts other runtimes',
   'tests/torture/': 'each waits for the vaults that it tortures',

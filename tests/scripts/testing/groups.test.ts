@@ -15,7 +15,7 @@ test('the first processes take 16 files, the later ones a share of what is left,
 });
 
 test('what is declared to need one has a process of its own', () => {
-  expect(groupsOf(inFolder('tests/journeys', 3), 2).map((group) => group.length)).toEqual([1, 1, 1]);
+  expect(groupsOf(inFolder('tests/races', 3), 2).map((group) => group.length)).toEqual([1, 1, 1]);
 });
 
 test('the slowest files begin first, each in a process of its own, whatever their folder', () => {
