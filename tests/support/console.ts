@@ -10,6 +10,10 @@ import { startVault, type TestVault } from './vault.ts';
 /** The operator's console in a real browser, as a person sees and drives it. */
 export interface ConsolePage {
   readonly page: Page;
+  /** Goes to the console of another vault, in a window like a new one. */
+  moveTo(url: string): Promise<void>;
+  /** Gives the window the size and the colours of a new one. */
+  atRest(): Promise<void>;
   /** Faults of the page so far: exceptions, and what its policy refused. */
   readonly faults: readonly string[];
   signIn(secret: string): Promise<void>;
@@ -30,21 +34,34 @@ export interface ConsolePage {
   says(selector: string, pattern: RegExp): Promise<void>;
 }
 
-/** Opens the console in a tab of its own. */
-export async function openConsole(browser: Browser, url: string): Promise<ConsolePage> {
+const SIZE = { width: 1280, height: 900 };
+
+/** Opens the console in a tab of its own; without `url` an empty tab, for `moveTo`. */
+export async function openConsole(browser: Browser, url?: string): Promise<ConsolePage> {
   const page = await browser.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   await page.evaluateOnNewDocument(WATCH);
-  await page.setViewport({ width: 1280, height: 900 });
-  await page.goto(`${url}/console`);
+  await page.setViewport(SIZE);
+  if (url !== undefined) await page.goto(`${url}/console`);
+  const atRest = async () => {
+    await page.emulateMediaFeatures();
+    await page.setViewport(SIZE);
+  };
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
   return {
     page,
     faults,
     text,
+    async moveTo(other) {
+      await atRest();
+      await page.goto(`${other}/console`);
+    },
+    atRest,
     async signIn(secret) {
-      await page.type('#secret', secret);
+      await page.focus('#secret');
+      // At one stroke, as a paste does it.
+      await page.keyboard.sendCharacter(secret);
       await page.keyboard.press('Enter');
     },
     async view(name) {
