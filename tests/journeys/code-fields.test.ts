@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
@@ -93,14 +93,14 @@ describe.skipIf(!chromium)('a code field', () => {
         APPS: 'tea',
         CLIENTS: 'clients.json',
       },
-      clientsFile({ tea: { redirect_uris: [BACK] } }),
+      { ...clientsFile({ tea: { redirect_uris: [BACK] } }), pagesOnly: true },
     );
   });
   afterAll(() => world.stop());
-  afterEach(() => world.leave());
-  /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
-  const come = async ({ url, reach, field }: Place, width: number, dir = 'ltr') => {
-    const { page } = await world.come({}, url(world));
+  /** The window that each place is shown in, and what it has sent there. */
+  const windows = new Map<Place, { readonly page: Page; readonly sent: unknown[] }>();
+  const openFor = async (place: Place) => {
+    const { page } = await world.come({}, 'about:blank');
     const sent: unknown[] = [];
     page.on('request', (request) => {
       if (!request.url().endsWith('/api/verify/check') || request.method() !== 'POST') return void request.continue();
@@ -108,7 +108,20 @@ describe.skipIf(!chromium)('a code field', () => {
     });
     // Long before the code: Chromium lets requests pass for a moment after it says that it keeps them back.
     await page.setRequestInterception(true);
+    const opened = { page, sent };
+    windows.set(place, opened);
+    return opened;
+  };
+  /** Comes to the field on a page that keeps back what it sends once the code is whole; answers what was sent. */
+  const come = async (place: Place, width: number, dir = 'ltr') => {
+    const { url, reach, field } = place;
+    const { page, sent } = windows.get(place) ?? (await openFor(place));
+    // It would go on with the code that it has sent; and where the hash alone differs, it would stay.
+    if (page.url() !== 'about:blank') await page.evaluate(() => sessionStorage.clear());
+    await page.goto('about:blank');
+    sent.length = 0;
     await page.setViewport({ width, height: 700 });
+    await page.goto(url(world));
     await page.evaluate((value) => {
       document.documentElement.dir = value;
     }, dir);
