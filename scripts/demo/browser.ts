@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
-import { startBrowser, startWindow } from '../dev-stack/browser.ts';
+import { startShell, startWindow } from '../dev-stack/browser.ts';
 import { createPasskeys, type Passkeys } from '../dev-stack/browser-passkeys.ts';
 import { chromium } from '../dev-stack/chromium.ts';
 import { STACK_FILE, type Stack } from '../start.ts';
@@ -29,7 +29,7 @@ export async function playInBrowser(stack: Stack, wanted: { readonly pictures: s
   const pictures = wanted.pictures ?? (hasScreen() ? undefined : join(dirname(STACK_FILE), 'demo'));
   const own = await (pictures === undefined
     ? startWindow(`--window-size=${SIZE.width},${SIZE.height + BAR}`)
-    : startBrowser());
+    : startShell());
   const begun = performance.now();
   try {
     await play(stack, own.browser, await showing(pictures));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
+import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -148,7 +148,7 @@ describe.skipIf(!chromium)('the shop in one file', () => {
   let origin = '';
 
   beforeAll(async () => {
-    own = await startBrowser();
+    own = await startShell();
     writeFileSync(join(desk.path, 'shop.mjs'), file);
     const port = freePort();
     origin = `http://localhost:${port}`;

@@ -7,7 +7,7 @@ import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '..
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: ShopWorld;
   beforeAll(async () => {
-    world = await startShopWorld();
+    world = await startShopWorld({}, { pagesOnly: true });
   });
   afterAll(() => world.stop());
   afterEach(() => world.leave());
