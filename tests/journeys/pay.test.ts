@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
@@ -35,14 +35,13 @@ describe.skipIf(!chromium)('the payment handler in Chromium', () => {
   beforeAll(async () => {
     world = await startPayWorld();
     method = `${world.origin}/pay`;
-  });
-  afterAll(() => world.stop());
-  beforeEach(async () => {
     shop = await openShop(world);
   });
+  afterAll(() => world.stop());
   afterEach(async () => {
     world.upstream.set();
-    await shop.close();
+    // Its request ends with the page that asked.
+    await shop.reload();
     await closeWindows(world);
   });
 
