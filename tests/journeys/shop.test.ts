@@ -1,26 +1,34 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'puppeteer-core';
+import { type OwnBrowser, startBrowser } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { spoken } from '../support/accessible.ts';
 import { violations } from '../support/axe.ts';
 import { waitLimitMs } from '../support/limits.ts';
-import { press } from '../support/pay.ts';
+import { confirmWindow, press } from '../support/pay.ts';
 import { address, type ShopWorld, screen, sendAddress, startShopWorld } from '../support/shop-world.ts';
 import { untilHolds } from '../support/until.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: ShopWorld;
+  /** The browser of the test that pays in the browser's own sheet, which the shell of the others has not. */
+  let sheets: OwnBrowser | undefined;
   beforeAll(async () => {
-    world = await startShopWorld();
+    world = await startShopWorld({}, { pagesOnly: true });
   });
-  afterAll(() => world.stop());
+  afterAll(async () => {
+    await sheets?.close();
+    await world.stop();
+  });
   afterEach(() => world.leave());
   const accountOf = (page: Page) =>
     page.evaluate(() => JSON.parse(localStorage.getItem('shop.person') ?? '{}').account as string);
 
   describe('the shop of npm start', () => {
     test('from nothing to a receipt: the code of the inbox, test money, and a payment that the server found', async () => {
-      const [email, customer] = [address(), await world.come()];
+      const own = await startBrowser();
+      sheets = own;
+      const [email, customer] = [address(), await world.come({ context: await own.browser.createBrowserContext() })];
       const { page, context } = customer;
       await sendAddress(page, email);
       expect(await screen(page, 'code')).toContain(`We sent six digits to ${email}.`);
@@ -43,7 +51,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const account = await accountOf(page);
       await press(page, 'money-go');
       expect(await screen(page, 'pay')).toContain('100 USDC');
-      await world.pay(customer);
+      await press(page, 'pay-go');
+      await press(await confirmWindow({ own }, customer.passkeys), 'approve');
       const receipt = await screen(page, 'receipt');
       expect(receipt).toContain('Paid 1.25 USDC to Tea House');
       expect(receipt).toContain('Exactly 1.25 USDC went to Tea House, on chain 84532');
@@ -131,6 +140,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test('can read it in light and dark, at 320 px, and hear it', async () => {
       const customer = await world.come();
       const { page } = customer;
+      await page.evaluate('delete window.PaymentRequest');
       await page.setViewport({ width: 320, height: 640 });
       const look = async (part: string) => {
         await screen(page, part);
