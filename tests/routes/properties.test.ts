@@ -135,12 +135,19 @@ describe.each(posts.map(({ path, fields }) => [path, fields] as const))('POST %s
   });
 });
 
+/** Any code point but surrogates. `unit: 'binary'` makes a table of all of them, which takes half a second. */
+const codePoint = fc
+  .integer({ min: 0, max: 0x10_ffff - 0x800 })
+  .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));
+
 describe.each(gets.map((route) => [route.path, route] as const))('GET %s', (path, route) => {
   const names = Object.keys(route.fields);
 
   test('any query is answered 200 or refused, never 5xx', async () => {
     const values = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.string({ unit: codePoint, maxLength: 30 }),
+      // Names such as __proto__ are among these.
+      fc.string({ maxLength: 30 }),
       fc.constantFrom('', ' ', '+', '%00', '%ff', '%', 'x'.repeat(4_000)),
     );
     const pairs = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 8 })), values), {
