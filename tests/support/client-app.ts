@@ -1,5 +1,6 @@
 // Pages of an app on an origin of its own, in a browser with passkeys in software, and the vault that they use.
 import type { BrowserContext, Page } from 'puppeteer-core';
+import type { OwnBrowser } from '../../scripts/dev-stack/browser.ts';
 import { keepWorking } from './background.ts';
 import { closeWindows, createPasskeys, type Passkeys, type PayWorld, startPayWorld } from './pay.ts';
 
@@ -9,8 +10,8 @@ export interface AppWorld extends PayWorld {
   put(path: string, html: string): void;
   /** Serves `/blank`, whose policy allows the vault's origin alone, as docs/client.md says it must. */
   putBlank(moreScripts?: string): void;
-  /** Opens a page of the app, in a browser that has nothing stored. */
-  open(path: string): Promise<{ readonly page: Page; readonly passkeys: Passkeys }>;
+  /** Opens a page of the app, in a browser that has nothing stored: a profile of the world's, or of another one. */
+  open(path: string, own?: OwnBrowser): Promise<{ readonly page: Page; readonly passkeys: Passkeys }>;
   closePages(): Promise<void>;
   /** An expression of a page: a client. */
   readonly client: string;
@@ -33,9 +34,9 @@ export async function startAppWorld(more: Readonly<Record<string, string>> = {},
       const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
       put('/blank', `<!doctype html>${meta}<title>App</title><button id="buy">Buy</button>`);
     },
-    async open(path) {
+    async open(path, { browser } = own) {
       const passkeys = createPasskeys();
-      const context = await own.browser.createBrowserContext();
+      const context = await browser.createBrowserContext();
       contexts.push(context);
       const page = await context.newPage();
       await passkeys.attach(page);
