@@ -26,11 +26,14 @@ describe.skipIf(!chromium)('in Chromium', () => {
   let own: OwnBrowser;
   let shop: ReturnType<typeof startShop>;
   let page: Page;
+  /** A customer of another profile. */
+  let other: Page;
   beforeAll(async () => {
     own = await startBrowser();
     shop = startShop();
     page = await own.browser.newPage();
-    await page.goto(shop.url);
+    other = await (await own.browser.createBrowserContext()).newPage();
+    for (const one of [page, other]) await one.goto(shop.url);
   });
   afterAll(async () => {
     await own.close();
@@ -171,21 +174,16 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const seen: string[] = [];
       const note = (target: Target) => seen.push(target.url());
       for (const event of ['targetcreated', 'targetchanged'] as const) own.browser.on(event, note);
-      const customer = await own.browser.newPage();
-      await customer.goto(shop.url);
-      await buy(customer, { method: `${origin}/pay`, data: {} });
+      await buy(page, { method: `${origin}/pay`, data: {} });
       await until(`${path} at ${origin}`, () => asked.has(path));
       // Another profile shows a request of its own at the same time: as long as that window takes, this one gets.
       const honest = await serve();
-      const context = await own.browser.createBrowserContext();
-      const other = await context.newPage();
-      await other.goto(shop.url);
       await buy(other, { method: `${honest.origin}/pay`, data: {} });
       await confirmWindow({ own });
       expect(seen.filter((url) => url.startsWith(origin))).toEqual([]);
       for (const event of ['targetcreated', 'targetchanged'] as const) own.browser.off(event, note);
-      await context.close();
-      await customer.close();
+      // A request ends with the page that asked.
+      for (const one of [page, other]) await one.reload();
       await closeWindows({ own });
       await honest.stop();
       await stop();
