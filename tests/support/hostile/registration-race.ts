@@ -27,7 +27,8 @@ export interface RaceOptions {
 }
 
 const RAGING_TURNS_MIN = 50;
-const RAGING_TURNS_MAX = 90;
+const RAGING_TURNS_MAX = 60;
+const OFTEN = 5;
 const CALM_TURNS = 25;
 const CALM_TURNS_MAX = 250;
 
@@ -44,7 +45,8 @@ export async function raceRegistrations({ seed, count, isLying }: RaceOptions): 
     world.rage(true);
     if (isLying) lie(world, people);
     for (let turn = 0; turn < RAGING_TURNS_MAX && !(turn >= RAGING_TURNS_MIN && people.every(isDone)); turn++) {
-      for (const one of people) if (one.n % RAGING_TURNS_MIN <= turn && world.draw.below(3) === 0) ask(world, one);
+      for (const one of people)
+        if (one.n % RAGING_TURNS_MIN <= turn && world.draw.below(patienceOf(one)) === 0) ask(world, one);
       await step(world, people, 1 + world.draw.below(20));
       await watch(8);
     }
@@ -62,6 +64,11 @@ export async function raceRegistrations({ seed, count, isLying }: RaceOptions): 
   } finally {
     await world.stop();
   }
+}
+
+/** In how many turns one asks once: who was often sent away, as while a node lies of nonces, comes less often. */
+function patienceOf({ asked }: Registrant): number {
+  return asked < OFTEN ? 3 : 9;
 }
 
 function isDone({ isTaken, isPhantom }: Registrant): boolean {

@@ -27,6 +27,8 @@ export interface Registrant {
   txHash: Hex.Hex | undefined;
   /** A request that is under way. */
   isAsking: boolean;
+  /** How many requests there were. */
+  asked: number;
   /** Whether the vault said that it has the registration. */
   isTaken: boolean;
   /** Answers other than that it should be tried again. */
@@ -61,6 +63,7 @@ export async function newRegistrant(world: HostileWorld, n: number): Promise<Reg
     isPhantom,
     txHash: isPhantom ? Hex.fromBytes(draw.bytes(32)) : undefined,
     isAsking: false,
+    asked: 0,
     isTaken: false,
     refusals: [],
   };
@@ -70,6 +73,7 @@ export async function newRegistrant(world: HostileWorld, n: number): Promise<Reg
 export function ask(world: HostileWorld, one: Registrant): void {
   if (one.isAsking || one.isTaken) return;
   one.isAsking = true;
+  one.asked++;
   void request(world, one)
     .then(({ status, text }) => {
       one.isTaken = status === 200 || status === 202;
