@@ -52,6 +52,9 @@ const { world, made, stop } = await prepareWorld({ MAX_VERIFY_SENDS_PER_IP: '100
 });
 afterAll(stop);
 
+/** Each planted fault is found within 13 orders, by six seeds. */
+const ORDERS = 150;
+
 const GIVEN_UP = ['identifier_busy', 'rpc_error', 'attestation_expired', 'attestation_invalid', 'proof_invalid'];
 
 /** The live claims of the address by DID: whether each holds it, and has lost it. */
@@ -85,6 +88,7 @@ const renewal: Pair = {
 testOrders('a renewal and the move', {
   file: import.meta.path,
   pair: renewal,
+  orders: ORDERS,
   without: 'the condition that the renewed claim holds the address',
   plant: {
     edits: [
@@ -119,6 +123,7 @@ const release: Pair = {
 testOrders('a release and a replacement', {
   file: import.meta.path,
   pair: release,
+  orders: ORDERS,
   without: 'the condition that the claim stands',
   plant: { edits: [{ find: 'AND claim.lost IS NULL AND claim.proof', replace: 'AND claim.proof' }] },
   violates: /who was let have it has it/,
@@ -145,6 +150,7 @@ const undo: Pair = {
 testOrders('an undo and the move', {
   file: import.meta.path,
   pair: undo,
+  orders: ORDERS,
   without: 'the lease of a challenge and the condition that it stands',
   plant: {
     edits: [
