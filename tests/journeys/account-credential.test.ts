@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { type } from '../support/account-page.ts';
-import { type AuthorizeWorld, awaitRow, goThrough, visits } from '../support/authorize-page.ts';
+import { type AuthorizeWorld, awaitRow, goThrough, visit, visits } from '../support/authorize-page.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { runToEnd } from '../support/output.ts';
 import { press } from '../support/pay.ts';
@@ -19,19 +19,29 @@ describe.skipIf(!chromium)('in Chromium', () => {
     world = opened;
   });
 
-  /** Somebody who holds an address, at the screen of statements. */
-  const holder = async () => {
-    const [email, visitor] = [address(), await come()];
+  const makeHolder = async () => {
+    const [email, visitor] = [address(), await visit(world)];
     const did = String((await goThrough(visitor, email)).answer?.['did']);
     await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
-    const { page, screen } = await come(`${world.origin}/account`, visitor);
+    const { page, screen } = visitor;
+    await page.goto(`${world.origin}/account`);
     await press(page, 'sign-in');
     await screen('home');
-    await press(page, 'state');
-    await screen('statement');
     return { email, did, page, screen };
   };
-  type Here = Awaited<ReturnType<typeof holder>>;
+  type Here = Awaited<ReturnType<typeof makeHolder>>;
+  let made: Promise<Here> | undefined;
+  /** Somebody who holds an address, at the screen of statements: one person, whose page is loaded anew each time. */
+  const holder = async () => {
+    made ??= makeHolder();
+    const here = await made;
+    here.page.removeAllListeners('request');
+    await here.page.setRequestInterception(false);
+    await here.page.goto(`${world.origin}/account`);
+    await press(here.page, 'state');
+    await here.screen('statement');
+    return here;
+  };
 
   const fillIn = async ({ page }: Here, email: string, recipient = 'shop.example/contact') => {
     await type(page, 'state-address', email);
