@@ -1,27 +1,41 @@
-import { describe, expect, test } from 'bun:test';
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { accountPages, createHere, type Device, makeHere, type } from '../support/account-page.ts';
+import { accountPages, createHere, type Device, makeHere, openDevice, type } from '../support/account-page.ts';
 import { awaitSelector, openShop, type PayWorld, press } from '../support/pay.ts';
 import { skip } from '../support/pay-windows.ts';
+import { until } from '../support/until.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: PayWorld;
-  const { open } = accountPages((opened) => {
+  accountPages((opened) => {
     world = opened;
   });
-  const device = (hash = '') => open({ hash });
-  /** Has the vault answer something else to the page, by path, until that is taken out. */
-  const answers = async ({ page }: Device) => {
-    const others = new Map<string, { status: number; body: string }>();
+  /** One device with one account, test after test. */
+  let here: Device;
+  let account: string;
+  type Other = { readonly status: number; readonly body: string };
+  /** What the vault answers to the page instead, by path, and by what a body has in it; for one test. */
+  const others = new Map<string, Other>();
+  const intercept = async ({ page }: Device) => {
     await page.setRequestInterception(true);
     page.on('request', (request) => {
-      const other = others.get(new URL(request.url()).pathname);
+      const isOf = (place: string) => new URL(request.url()).pathname === place || request.postData()?.includes(place);
+      const [, other] = [...others].find(([place]) => isOf(place)) ?? [];
       void (other ? request.respond({ contentType: 'application/json', ...other }) : request.continue()).catch(
         () => undefined,
       );
     });
-    return others;
   };
+  beforeAll(async () => {
+    here = await openDevice(world);
+    await here.screen('start');
+    await here.page.evaluate(() => {
+      for (const button of document.querySelectorAll('button')) button.click();
+    });
+    account = await createHere(world, here);
+    await intercept(here);
+  });
+  afterEach(() => others.clear());
   /** Leaves a change that was not confirmed for long. It is forgotten: after a reload nothing is on its way. */
   const leaveLate = async (here: Device) => {
     await skip(here.page, 60_000);
@@ -48,22 +62,21 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a script that clicks presses nothing', async () => {
-      const here = await device();
-      await here.screen('start');
-      await here.page.evaluate(() => {
-        for (const button of document.querySelectorAll('button')) button.click();
-      });
-      await createHere(world, here);
+      // Those of the first screen were clicked before the account was made.
       await makeHere(here);
       const before = sent();
       await here.page.evaluate(() => document.getElementById('confirm-go')?.click());
       expect(await here.screen('confirm')).toContain('Add “Another”?');
       expect(sent()).toBe(before);
+      // A passkey that is not added is deleted: the authenticator keeps three.
+      await press(here.page, 'confirm-back');
+      await here.screen('pick');
+      await until('it is deleted', () => here.passkeys.signalled.deleted.length > 0);
+      await here.go('');
+      await here.screen('home');
     });
 
     test('names that strangers wrote on the network are text, never markup', async () => {
-      const here = await device();
-      await createHere(world, here);
       const name = '<img src=x onerror=1>';
       await makeHere(here, name);
       expect(await here.screen('confirm')).toContain(name);
@@ -104,9 +117,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test.each(NONSENSE)(
       '%s: the page says that it cannot be reached, and tries again',
       async (_, path, status, body) => {
-        const here = await device();
-        await createHere(world, here);
-        const others = (await answers(here)).set(path, { status, body });
+        others.set(path, { status, body });
         await here.page.reload();
         const text = await here.screen('problem');
         expect(text).toContain('The service cannot be reached');
@@ -118,16 +129,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
     );
 
     test('a refusal decides nothing, whatever its words say, and nothing hangs: it goes on after a reload, and can be left', async () => {
-      const here = await device();
-      await createHere(world, here);
       await makeHere(here);
       const said = { code: -32500, message: 'AA10 sender already constructed', data: { kind: 'rejected' } };
-      await here.page.setRequestInterception(true);
-      here.page.on('request', (request) => {
-        const isSend = request.postData()?.includes('eth_sendUserOperation') === true;
-        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error: said });
-        void (isSend ? request.respond({ contentType: 'application/json', body }) : request.continue());
-      });
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error: said });
+      others.set('eth_sendUserOperation', { status: 200, body });
       await press(here.page, 'confirm-go');
       await awaitSelector(here.page, '#repeat');
       const words = await here.screen('progress');
@@ -139,8 +144,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a change that the network never takes can be left', async () => {
-      const here = await device();
-      const account = await createHere(world, here);
       await here.page.evaluate(
         (address, entryPoint) => {
           const sent = {
@@ -165,12 +168,9 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a guardian that is not the one it names everywhere is not signed for', async () => {
-      const here = await device();
-      await createHere(world, here);
       const before = sent();
       const guardian = `0x${'77'.repeat(20)}`;
       const contracts = (await world.t.call('GET /api/contracts')).body;
-      const others = await answers(here);
       const answer = (body: object) => ({ status: 200, body: JSON.stringify(body) });
       others.set('/api/contracts', answer({ ...contracts, guardian }));
       const offer = { guardian: `0x${'88'.repeat(20)}`, delaySecondsMin: 259_200, commitment: `0x${'1'.repeat(64)}` };
