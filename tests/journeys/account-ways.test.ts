@@ -1,13 +1,14 @@
 // Other ways through /account than those of account.test.ts.
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   accountPages,
-  addHere,
   confirm,
   createHere,
+  type Device,
   keyNames,
   makeHere,
+  openDevice,
   pressNamed,
   signIn,
   type,
@@ -56,23 +57,30 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(text).toContain('Too many tries');
       expect(text).toContain('Try again in about 24 hours.');
     });
+  });
 
-    test('two passkeys that are added on one authenticator do not replace each other', async () => {
-      const here = await owner();
-      const { account } = here;
-      await addHere(here, 'One');
-      await addHere(here, 'Two');
-      for (const i of [0, 1, 2]) {
-        const later = await device({ passkeys: here.passkeys.only(i) });
-        await signIn(later.page);
-        await later.screen('home');
-        expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
-      }
+  describe('one account, test after test', () => {
+    let here: Device;
+    let account: string;
+    beforeAll(async () => {
+      here = await openDevice(world);
+      await here.page.evaluate(`new MutationObserver((_, self) => {
+        if (document.getElementById('home').hidden) return;
+        self.disconnect();
+        requestAnimationFrame(() => (window.rows = document.getElementById('money').childElementCount));
+      }).observe(document.getElementById('home'), { attributes: true })`);
+      account = await createHere(world, here);
+    });
+    beforeEach(async () => {
+      await here.go('');
+      await here.screen('home');
+    });
+
+    test('the rows of the money are there with the account, so that no button below moves', async () => {
+      expect(await (await here.page.waitForFunction('window.rows')).jsonValue()).toBe(2);
     });
 
     test('a name is changed, and the only passkey cannot be removed', async () => {
-      const here = await owner();
-      const { account } = here;
       await pressNamed(here.page, 'Change First passkey');
       const text = await here.screen('key');
       expect(text).toContain('It is the only one, so it cannot be removed');
@@ -89,9 +97,22 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await keysOf(account)).toMatchObject([{ index: 0, label: 'Käthes Telefon', synced: false }]);
     });
 
+    test('a passkey that is not used leaves all as it was, and says so', async () => {
+      await pressNamed(here.page, 'Change Käthes Telefon');
+      await type(here.page, 'new-name', 'Other');
+      await here.page.keyboard.press('Enter');
+      await here.screen('confirm');
+      await here.passkeys.allow(false);
+      await press(here.page, 'confirm-go');
+      await awaitSelector(here.page, '#confirm-notice');
+      expect(await here.screen('confirm-notice')).toBe('No passkey was used, and nothing has changed.');
+      await here.passkeys.allow(true);
+      await confirm(here);
+      await here.screen('home');
+      expect(await keysOf(account)).toMatchObject([{ label: 'Other' }]);
+    });
+
     test('an Ethereum address becomes a key, and stands in the file for use without this vault', async () => {
-      const here = await owner();
-      const { account } = here;
       await press(here.page, 'export');
       expect(await here.screen('take')).toContain('only an Ethereum address among your keys can still sign');
       await press(here.page, 'take-add');
@@ -126,22 +147,17 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(file.abi).toContain('function addKey(uint256 x, uint256 y, bytes32 label)');
       expect(await here.page.$eval('#take-hint', (element) => (element as HTMLElement).hidden)).toBe(true);
     });
-  });
-
-  describe('what is on its way', () => {
     test("a bundler's answer that is lost: the page finds that it is done", async () => {
-      const here = await owner();
-      const { account } = here;
       await makeHere(here);
       world.upstream.set('deaf', 'eth_sendUserOperation');
       await press(here.page, 'confirm-go');
       expect(await here.screen('done')).toContain('Added');
-      expect(await keysOf(account)).toHaveLength(2);
+      expect(await keysOf(account)).toHaveLength(3);
+      await press(here.page, 'done-go');
+      await here.screen('home');
     });
 
     test("a bundler's refusal is not the end: it is signed again with the same nonce, and happens once", async () => {
-      const here = await owner();
-      const { account } = here;
       await makeHere(here);
       const { operations, release } = keepSent(world, { error: { code: -32504, message: 'throttled' } });
       await press(here.page, 'confirm-go');
@@ -153,37 +169,23 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const again = world.upstream.calls.findLast(({ method }) => method === 'eth_sendUserOperation');
       expect(again?.params[0]).toMatchObject({ nonce: operations[0]?.['nonce'] ?? '' });
       await release();
-      expect(await keysOf(account)).toHaveLength(2);
+      expect(await keysOf(account)).toHaveLength(4);
+      await press(here.page, 'done-go');
+      await here.screen('home');
     });
 
-    test('a passkey that is not used leaves all as it was, and says so', async () => {
-      const here = await owner();
-      const { account } = here;
-      await pressNamed(here.page, 'Change First passkey');
-      await type(here.page, 'new-name', 'Other');
-      await here.page.keyboard.press('Enter');
-      await here.screen('confirm');
-      await here.passkeys.allow(false);
-      await press(here.page, 'confirm-go');
-      await awaitSelector(here.page, '#confirm-notice');
-      expect(await here.screen('confirm-notice')).toBe('No passkey was used, and nothing has changed.');
-      await here.passkeys.allow(true);
-      await confirm(here);
-      expect(await keysOf(account)).toMatchObject([{ label: 'Other' }]);
+    test('two passkeys that are added on one authenticator do not replace each other', async () => {
+      expect(here.passkeys.ids()).toHaveLength(3);
+      for (const i of [0, 1, 2]) {
+        const later = await device({ passkeys: here.passkeys.only(i) });
+        await signIn(later.page);
+        await later.screen('home');
+        expect(await later.page.$eval('#full', (element) => element.textContent)).toBe(account);
+      }
     });
+  });
 
-    test('the rows of the money are there with the account, so that no button below moves', async () => {
-      const { page } = await device();
-      await page.evaluate(`new MutationObserver((_, self) => {
-        if (document.getElementById('home').hidden) return;
-        self.disconnect();
-        requestAnimationFrame(() => (window.rows = document.getElementById('money').childElementCount));
-      }).observe(document.getElementById('home'), { attributes: true })`);
-      await press(page, 'create');
-      await awaitSelector(page, '#home');
-      expect(await (await page.waitForFunction('window.rows')).jsonValue()).toBe(2);
-    });
-
+  describe('what is on its way', () => {
     test('without a sponsor the account pays; without ether it says how much is needed', async () => {
       world.upstream.set('refusing', 'pm_sponsorUserOperation');
       const here = await device();
