@@ -55,6 +55,7 @@ export async function openConsole(browser: Browser, url?: string): Promise<Conso
     text,
     async moveTo(other) {
       await atRest();
+      faults.length = 0;
       await page.goto(`${other}/console`);
     },
     atRest,
