@@ -198,7 +198,7 @@ describe.skipIf(!chromium)('approvals in Chromium', () => {
 
     // The page speaks for another origin: it hears nothing, and nobody hears it.
     const lied = await raw('https://bank.example', { type: 'request', ...first });
-
+    await page.evaluate(`window.say(${JSON.stringify({ type: 'request', ...first })})`);
     expect(await part(lied.popup, 'problem')).toContain('There is nothing to approve here');
   });
 
