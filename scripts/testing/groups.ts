@@ -22,17 +22,20 @@ export const ALONE: Readonly<Record<string, string>> = {
 
 /**
  * The files of each process, in the order in which they come. A new process costs half a second of processor time
- * before its first test, so the first ones take many files.
+ * before its first test, so the first ones take many files. What runs alone mostly waits: beside each goes a process
+ * that computes, or all jobs would wait at the begin.
  */
 export function groupsOf(files: readonly string[], jobs: number): readonly (readonly string[])[] {
-  const groups: (readonly string[])[] = files.filter(isAlone).map((file) => [file]);
+  const alone = files.filter(isAlone).map((file) => [file]);
+  const shared: (readonly string[])[] = [];
   for (let rest = files.filter((file) => !isAlone(file)); rest.length > 0; ) {
     const share = Math.ceil(rest.length / (jobs * SHARES_OF_REST));
     const size = Math.min(FILES_MAX, Math.max(FILES_MIN, share));
-    groups.push(rest.slice(0, size));
+    shared.push(rest.slice(0, size));
     rest = rest.slice(size);
   }
-  return groups;
+  const turns = Array.from({ length: Math.max(alone.length, shared.length) }, (_, at) => [alone[at], shared[at]]);
+  return turns.flat().filter((group) => group !== undefined);
 }
 
 function isAlone(file: string): boolean {
