@@ -4,6 +4,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { type FrontProxy, programAt, startNginx } from '../support/proxies.ts';
 import { runProgram } from '../support/run.ts';
+import { untilSo } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
 import { sendCode } from './proxied.ts';
 
@@ -57,6 +58,13 @@ const warnings = ({ program }: Place) =>
     .filter((line) => line.includes('"level":"warn"'))
     .map((line) => (JSON.parse(line) as { event: string }).event);
 
+/** The warnings, once there is one: a program prints its line beside its answer, and both are read on their own. */
+const warned = (place: Place) =>
+  untilSo(
+    async () => warnings(place),
+    (events) => events.length > 0,
+  );
+
 describe.skipIf(!nginx)('mistakes at a real nginx', () => {
   test('the example is right: the doctor says whom the vault saw, and the log warns of nothing', async () => {
     const place = await start('127.0.0.1/32');
@@ -72,7 +80,7 @@ describe.skipIf(!nginx)('mistakes at a real nginx', () => {
     const found: number[] = [];
     for (let n = 1; n <= 4; n++) found.push(await sendCode({ port: place.proxy.port, from: `127.0.0.${n}` }));
     expect(found).toEqual([200, 200, 200, 429]);
-    expect(warnings(place)).toEqual(['proxy_names_no_client']);
+    expect(await warned(place)).toEqual(['proxy_names_no_client']);
     expect(await place.doctor()).toEqual([
       'fail clients choose the address that limits count: a forged Edge-Connecting-IP was believed',
       'fail the proxy at 127.0.0.1 names no client in Edge-Connecting-IP: its clients share one limit',
@@ -92,7 +100,7 @@ describe.skipIf(!nginx)('mistakes at a real nginx', () => {
     const forwarding = 'proxy_set_header X-Forwarded-For $remote_addr;';
     const place = await start('none', (config) => config.replace(OWN_LINE, forwarding));
     expect(await sendCode({ port: place.proxy.port, from: '127.0.0.5' })).toBe(200);
-    expect(warnings(place)).toEqual(['proxy_not_trusted']);
+    expect(await warned(place)).toEqual(['proxy_not_trusted']);
     expect(await place.doctor()).toEqual([
       'fail requests come from 127.0.0.1, which TRUSTED_PROXIES does not list: all clients behind it share one limit',
     ]);

@@ -70,6 +70,7 @@ async function expectRefused(program: Program): Promise<void> {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, null]);
     expect(await answer.json()).toMatchObject({ error: 'database_unavailable', reason: 'damaged' });
   }
+  await until('the damage is logged', () => program.output().includes('"level":"error"'));
   const errors = program.output().match(/^.*"level":"error".*$/gm) ?? [];
   expect(errors).toEqual([expect.stringMatching(/"database_damaged".*restore a backup/)]);
   expect(await (await fetch(`${program.url}/metrics`)).text()).toMatch(/^vault_db_damaged 1$/m);

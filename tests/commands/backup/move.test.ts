@@ -5,6 +5,7 @@ import { type LibsqlServer, libsqlProgram, startLibsql } from '../../../scripts/
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { runProgram } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const folder = temporaryFolder();
@@ -40,7 +41,7 @@ test.skipIf(!libsqlProgram())('a vault that moved to a libSQL server by them is 
   await serve();
   await register('alice');
   await post('/api/verify/send', { ...BOB, channel: 'email' }, { 'Idempotency-Key': 'bob-1' });
-  const code = codeOf(BOB.identifier);
+  const code = await codeOf(BOB.identifier);
   const before = await look('alice');
   const rows = (await vault('export')).out;
   expect(rows.trim().split('\n')).toHaveLength(1);
@@ -118,10 +119,12 @@ function credentialOf(handle: string): string {
   return Buffer.from(handle.padEnd(16, '.')).toString('base64url');
 }
 
-function codeOf(to: string): string {
-  const lines = (program?.output() ?? '').split('\n').filter((line) => line.startsWith('{'));
-  const sent = lines.map((line) => JSON.parse(line)).findLast((entry) => entry.event === 'code' && entry.to === to);
-  return sent.code;
+function codeOf(to: string): Promise<string> {
+  return until('the code is printed', () => {
+    const lines = (program?.output() ?? '').split('\n').filter((line) => line.startsWith('{'));
+    const sent = lines.map((line) => JSON.parse(line)).findLast((entry) => entry.event === 'code' && entry.to === to);
+    return sent?.code;
+  });
 }
 
 function read(path: string): string {
