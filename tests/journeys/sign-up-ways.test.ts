@@ -276,13 +276,16 @@ describe.skipIf(!chromium)('in Chromium', () => {
         await settled(holder);
         other = await visit(world);
       });
+      const expectWait = async () => {
+        const waits = await other.screen('give');
+        expect(waits).toContain(`${email} still belongs to another account. It moves to yours at the earliest on `);
+        expect(waits).toMatch(/\d{4}.*, unless its owner objects\./);
+      };
       /** Who comes back while it waits is asked again. */
       const comeBack = async () => {
         await other.page.goto(world.app.link());
         await press(other.page, 'sign-in');
-        const waits = await other.screen('give');
-        expect(waits).toContain(`${email} still belongs to another account. It moves to yours at the earliest on `);
-        expect(waits).toMatch(/\d{4}.*, unless its owner objects\./);
+        await expectWait();
       };
 
       test('cancels', async () => {
@@ -294,9 +297,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
         await other.typeCode(email);
         expect(await other.screen('passkey')).toContain('Create your passkey');
         await press(other.page, 'passkey-go');
-        expect(await other.screen('give')).toContain(
-          `${email} still belongs to another account. It moves to yours at `,
-        );
+        await expectWait();
         await press(other.page, 'cancel');
         expect((await other.arrive()).query).toMatchObject({ error: 'access_denied' });
       });
