@@ -51,7 +51,7 @@ export async function axeFindings(page: Page, scheme: Scheme): Promise<readonly 
 export async function setWidth(page: Page, width: number): Promise<void> {
   // A viewport of another kind of device reloads the page.
   await page.setViewport({ ...page.viewport(), width, height: 740 });
-  await untilInPage(page, `document.documentElement.clientWidth === ${width}`);
+  await page.waitForFunction(`document.documentElement.clientWidth === ${width}`);
 }
 
 /** Does it, and gives the page the size back that it had. */
@@ -60,12 +60,4 @@ export async function keepingSize<T>(page: Page, work: () => Promise<T>): Promis
   const result = await work();
   if (before) await page.setViewport(before);
   return result;
-}
-
-/** Waits in the page, by a single call, until an expression holds there. */
-export async function untilInPage(page: Page, holds: string): Promise<void> {
-  await page.evaluate(`new Promise((resolve) => {
-    const look = () => ((${holds}) ? resolve() : requestAnimationFrame(look));
-    look();
-  })`);
 }
