@@ -57,6 +57,15 @@ export function fenceHeld({ key, fence }: Fence, now: number): { sql: string; ar
   };
 }
 
+/** The condition that all of these fences still hold their rows. */
+export function fencesHeld(fences: readonly Fence[], now: number): Condition {
+  return {
+    sql: `NOT EXISTS (SELECT 1 FROM json_each(:locks) AS lock WHERE NOT EXISTS (SELECT 1 FROM identifier_rows
+      WHERE key = lock.value ->> 'key' AND fence = lock.value ->> 'fence' AND leased_until > :lock_now))`,
+    args: { locks: JSON.stringify(fences), lock_now: now },
+  };
+}
+
 /**
  * Admits the holder's work if the fence still holds its row and the condition is true: `rowsAffected` is the verdict.
  */

@@ -1,6 +1,7 @@
 import { VaultError } from '../base/error.ts';
 import { SWEEP_ROWS_MAX } from '../constants.ts';
-import { type Fence, fenceHeld, withRow } from '../db/row-lock.ts';
+import type { Statement } from '../db/database.ts';
+import { type Fence, fencesHeld, withRow } from '../db/row-lock.ts';
 import { DEFAULT_APP, eventOf } from '../events/catalogue.ts';
 import { emitEvent } from '../events/emit.ts';
 import { erasureDigest } from '../identity/erasure.ts';
@@ -117,7 +118,10 @@ async function withRows<T>(
   return withRow(ctx, key, (fence) => withRows(ctx, others, work, [...fences, fence]));
 }
 
-/** The last commit; the number of rows that it changed. */
+/**
+ * The last commit; the number of rows that it changed. Throws 503 `identifier_busy` where a lock was lost: then nothing
+ * is unlinked, and no event says so.
+ */
 async function finish(
   { db, clock }: Ctx,
   digests: readonly (readonly [string, string])[],
@@ -125,28 +129,21 @@ async function finish(
   { rows, left }: { readonly rows: number; readonly left: number },
 ): Promise<number> {
   const now = clock.now();
-  const changes = await Promise.all(
-    digests.map(async ([digest, identifier]) => {
-      const fence = fences.find(({ key }) => key === identifier);
-      const held = fence ? fenceHeld(fence, now) : { sql: 'false', args: {} };
-      const [earliest] = await db.read(selectEarliest(identifier));
-      const id = earliest?.['id'] === null ? null : Number(earliest?.['id']);
-      return {
-        unlink: unlinkRegistrations(identifier, id, held),
-        begin: beginErasure(digest, identifier, now),
-        end: left === 0 ? [finishErasure(digest, now, held)] : [],
-      };
-    }),
-  );
-  const unlinks = changes.flatMap(({ unlink }) => unlink);
-  const ends = changes.flatMap(({ end }) => end);
+  const held = fencesHeld(fences, now);
+  const unlinks: Statement[] = [];
+  for (const [, identifier] of digests) {
+    const [earliest] = await db.read(selectEarliest(identifier));
+    const id = earliest?.['id'] === null ? null : Number(earliest?.['id']);
+    unlinks.push(...unlinkRegistrations(identifier, id, held));
+  }
+  const begins = digests.map(([digest, identifier]) => beginErasure(digest, identifier, now));
+  const ends = left === 0 ? digests.map(([digest]) => finishErasure(digest, now, held)) : [];
   const told = { identifiers: digests.length, rows, waiting: left };
-  const event = emitEvent(eventOf('person.erased', { app: DEFAULT_APP, at: now }, told));
-  const results = await db.write(...changes.map(({ begin }) => begin), ...unlinks, ...ends, event);
-  const done = results.slice(changes.length).map(({ rowsAffected }) => rowsAffected);
-  if (done.slice(unlinks.length, unlinks.length + ends.length).includes(0))
-    throw new VaultError('identifier_busy', { retryAfterSeconds: 1 });
-  return done.slice(0, unlinks.length).reduce((sum, count) => sum + count, 0);
+  const event = emitEvent(eventOf('person.erased', { app: DEFAULT_APP, at: now }, told), { when: held });
+  const results = await db.write(...begins, ...unlinks, ...ends, event);
+  if (results.at(-1)?.rowsAffected === 0) throw new VaultError('identifier_busy', { retryAfterSeconds: 1 });
+  const unlinked = results.slice(begins.length, begins.length + unlinks.length);
+  return unlinked.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
 }
 
 async function countTables(ctx: Ctx, args: PersonArgs): Promise<readonly ErasedTable[]> {

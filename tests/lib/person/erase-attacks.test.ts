@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { systemClock } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { readConfig } from '../../../lib/config/config.ts';
+import { withRow } from '../../../lib/db/row-lock.ts';
 import { createStore } from '../../../lib/db/store.ts';
 import { erasureDigest } from '../../../lib/identity/erasure.ts';
 import { type Erasure, erasePerson } from '../../../lib/person/erase.ts';
@@ -61,4 +62,37 @@ test('a restore brings back no invite for somebody erased', async () => {
   const erased = { digest: erasureDigest(config.vaultSecret, key), begunAt: 1_000, wasRegistered: false };
   expect(await eraseAgain(ctx(), listOf(erased))).toBe(1);
   expect(await rowsIn(database, 'invites')).toEqual([]);
+});
+
+test.each([
+  ['is the last', 1],
+  ['waits for a recovery', 0],
+])('an erasure that another process took the row from unlinks nothing and is not told: it %s', async (_name, final) => {
+  await storePerson(database, alice, Date.now());
+  await database.execute({ sql: 'UPDATE recoveries SET final = :final', args: { final } });
+  const key = `email:${alice.identifier}`;
+  const other = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections: 4 });
+  // The lease lapses before the last commit, and another process holds the row when it is written.
+  const takeRow = async () => {
+    await database.execute({ sql: 'UPDATE identifier_rows SET leased_until = 0 WHERE key = :key', args: { key } });
+    await withRow({ db: other, clock: systemClock }, key, async () => {});
+  };
+  const late: typeof db = {
+    ...db,
+    async write(...statements) {
+      if (statements.some(({ emits }) => emits)) await takeRow();
+      return db.write(...statements);
+    },
+  };
+  await expect(erasePerson({ ...ctx(), db: late }, alice.identifier)).rejects.toMatchObject({
+    code: 'identifier_busy',
+  });
+  const erasures = async () => (await rowsIn(database, 'erasures')).map(({ finished_at }) => finished_at);
+  const told = async () => (await rowsIn(database, 'events')).filter(({ type }) => type === 'person.erased').length;
+  expect(await rowsIn(database, 'registrations')).toMatchObject([{ identifier: key, holds: 1 }]);
+  expect([await erasures(), await told()]).toEqual([[null], 0]);
+
+  await erasePerson(ctx(), alice.identifier);
+  expect(await rowsIn(database, 'registrations')).toMatchObject([{ identifier: 'email:[1]@erased' }]);
+  expect([await erasures(), await told()]).toEqual([[final ? expect.any(Number) : null], 1]);
 });
