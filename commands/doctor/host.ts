@@ -7,6 +7,9 @@ import { openAssets } from '../serve/assets.ts';
 import { operatorFiles } from '../setup/operator-files.ts';
 import { createTxt } from './dns.ts';
 
+/** One for all pages, as a program from source builds the files at the first question. */
+const ASSETS = openAssets();
+
 /** The doctor's view through this process. */
 export const SIGHT: Sight = {
   async addressesOf(name) {
@@ -27,9 +30,8 @@ export const SIGHT: Sight = {
   },
   operatorFiles,
   builtIn(page) {
-    const assets = openAssets();
     return async (language) => {
-      const answer = await assets.fetch(new Request(`https://assets.invalid/words/${language}/${page}.json`));
+      const answer = await ASSETS.fetch(new Request(`https://assets.invalid/words/${language}/${page}.json`));
       return parseJson(await answer.text()) as Awaited<ReturnType<BuiltIn>>;
     };
   },
