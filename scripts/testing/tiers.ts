@@ -9,10 +9,8 @@ const LONG = [
   'tests/lib/bundler/sponsor-attacks.test.ts',
   // Thirty hours of sign-ins at two vaults; routes/token and signing/signing-keys have the same rules at one.
   'tests/routes/openid-vaults.test.ts',
-  // Two thousand orders; lib/moves/evidence holds the same rules one step after the other.
-  'tests/orders/moves.test.ts',
-  // Orders of 72 steps; lib/registration/account-keys and routes/account-joins have the rules one step after the other.
-  'tests/orders/joins.test.ts',
+  // Hundreds of orders each; routes, lib/person, lib/moves and lib/relay have the rules one step after the other.
+  'tests/orders/',
 ];
 
 /**
