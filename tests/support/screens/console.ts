@@ -21,17 +21,20 @@ export function consoleScreens(world: World): readonly Screen[] {
     await c.page.waitForSelector('#events tr');
     return c;
   });
-  const views = createViews({ charts: {}, registrations: {}, sessions: {} } as Panels).map(({ name }) => ({
+  const viewOf = (name: string): Screen => ({
     name: `/console: ${name}`,
     part: `view-${name}`,
     async reach() {
       const { page, view, says } = await operator();
+      // The keys may be open above.
+      await page.$eval('#help', (dialog) => (dialog as HTMLDialogElement).close());
       await view(name);
       await page.waitForFunction(() => document.querySelector('[aria-busy]') === null);
       if (name === 'limits') await says('#limits-list', /Codes asked for by/);
       return page;
     },
-  }));
+  });
+  const views = createViews({ charts: {}, registrations: {}, sessions: {} } as Panels).map(({ name }) => name);
   const above = (name: string, act: (page: Page) => Promise<unknown>): Screen => ({
     name: `/console: ${name}`,
     async reach() {
@@ -42,8 +45,10 @@ export function consoleScreens(world: World): readonly Screen[] {
   });
   return [
     { name: '/console: sign-in', part: 'sign-in', reach: async () => (await open()).page },
-    ...views,
+    ...views.filter((name) => name !== 'settings').map(viewOf),
     above('the opened bar', (page) => page.$eval('#more', (button) => (button as HTMLElement).click())),
     above('keys', (page) => page.$eval('#help', (dialog) => (dialog as HTMLDialogElement).showModal())),
+    // Its many rows stay in the page, where each look at a later screen would go through them.
+    viewOf('settings'),
   ];
 }
