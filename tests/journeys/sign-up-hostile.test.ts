@@ -18,7 +18,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   let world: AuthorizeWorld;
   const visitors: Visitor[] = [];
   beforeAll(async () => {
-    world = await startAuthorizeWorld();
+    world = await startAuthorizeWorld({}, undefined, { relayOnly: true });
   });
   afterAll(() => world.stop());
   afterEach(async () => {

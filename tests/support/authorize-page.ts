@@ -39,10 +39,11 @@ export interface AuthorizeWorld extends PayWorld {
   beside(more: Readonly<Record<string, string>>): Promise<AuthorizeWorld>;
 }
 
-/** Starts it all, perhaps with other clients of CLIENTS; the vault's background work goes on by itself. */
+/** Starts it all, perhaps with other clients of CLIENTS or no bundler; the vault's background work goes on by itself. */
 export async function startAuthorizeWorld(
   more: Readonly<Record<string, string>> = {},
   clients?: Readonly<Record<string, { readonly redirect_uris: readonly string[] }>>,
+  { relayOnly = false } = {},
 ): Promise<AuthorizeWorld> {
   let vault = '';
   const apps = ['tea', 'books'].map((name) => startApp(name, () => vault));
@@ -63,7 +64,7 @@ export async function startAuthorizeWorld(
       books: { redirect_uris: [other.redirectUri] },
     },
   );
-  const world = await startPayWorld({ pagesOnly: true, more: settings, ...files });
+  const world = await startPayWorld({ pagesOnly: true, relayOnly, more: settings, ...files });
   vault = world.origin;
   const endWork = keepWorking(world.t, WORK_MS);
   const all: AuthorizeWorld = {
@@ -194,7 +195,7 @@ export function visits(open: (world: AuthorizeWorld) => void) {
   const visitors: Visitor[] = [];
   let people = 0;
   beforeAll(async () => {
-    world = await startAuthorizeWorld();
+    world = await startAuthorizeWorld({}, undefined, { relayOnly: true });
     open(world);
   });
   afterAll(() => world.stop());

@@ -7,7 +7,7 @@ import { createPasskeys, type Passkeys } from '../../scripts/dev-stack/browser-p
 import { type Chain, type ChainOptions, startChain } from '../../scripts/dev-stack/chain.ts';
 import { type Deployment, deployContracts } from '../../scripts/dev-stack/deploy.ts';
 import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
-import { LOCAL_MONEY, type SponsoredBundler, startSponsoredBundler } from './bundler.ts';
+import { LOCAL_MONEY, startSponsoredBundler } from './bundler.ts';
 import { chainVars } from './chain-vars.ts';
 import { waitLimitMs } from './limits.ts';
 import { startVault, type TestVault } from './vault.ts';
@@ -29,7 +29,6 @@ export interface Told {
 export interface PayWorld {
   readonly chain: Chain;
   readonly contracts: Deployment;
-  readonly sponsored: SponsoredBundler;
   readonly t: TestVault;
   readonly own: OwnBrowser;
   /** The vault's origin, as a browser sees it. */
@@ -70,6 +69,8 @@ interface PayWorldOptions extends ChainOptions {
   readonly documentFetch?: Env['documentFetch'];
   /** Whether its browser shows pages only, and no payment handler. */
   readonly pagesOnly?: boolean;
+  /** Whether nobody sends an operation there: then there is no bundler, and who asks it fails the file. */
+  readonly relayOnly?: boolean;
 }
 
 /** A call to the bundler. */
@@ -81,12 +82,12 @@ export interface UpstreamCall {
 
 /** Starts it all; about three seconds. */
 export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWorld> {
-  const { more = {}, mail, operatorFiles, documentFetch, pagesOnly = false, ...options } = given;
+  const { more = {}, mail, operatorFiles, documentFetch, pagesOnly = false, relayOnly = false, ...options } = given;
   const chain = await startChain(options);
   const contracts = await deployContracts(chain.rpc);
   await placeUsdc(chain.rpc);
-  const sponsored = await startSponsoredBundler(chain);
-  const line = startLine(sponsored.url);
+  const sponsored = relayOnly ? undefined : await startSponsoredBundler(chain);
+  const line = startLine(sponsored?.url);
   let shiftMs = 0;
   const now = () => systemClock.now() + shiftMs;
   const clock = {
@@ -108,7 +109,6 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
   return {
     chain,
     contracts,
-    sponsored,
     t,
     own,
     origin: t.url.replace('127.0.0.1', 'localhost'),
@@ -135,8 +135,10 @@ export async function startPayWorld(given: PayWorldOptions = {}): Promise<PayWor
       await shop.stop();
       await t.stop();
       await line.stop();
-      await sponsored.stop();
+      await sponsored?.stop();
       await chain.stop();
+      const asked = line.upstream.calls.map(({ method }) => method);
+      if (relayOnly && asked.length > 0) throw new Error(`a bundler that is not there was asked ${asked}`);
     },
   };
 }
@@ -156,7 +158,7 @@ export function startShop() {
   return { url: `http://localhost:${server.port}`, pages, stop: () => server.stop(true) };
 }
 
-function startLine(target: string) {
+function startLine(target?: string) {
   const upstream: Upstream = {
     mode: 'up',
     methods: [],
@@ -177,7 +179,7 @@ function startLine(target: string) {
       const { id, method, params } = JSON.parse(body) as { id: number; method: string; params: unknown[] };
       upstream.calls.push({ method, params });
       const isHit = upstream.methods.includes(method);
-      if (isHit && upstream.mode === 'down') return new Response('down', { status: 503 });
+      if (target === undefined || (isHit && upstream.mode === 'down')) return new Response('down', { status: 503 });
       const error = { code: -32501, message: 'no' };
       if (isHit && upstream.mode === 'refusing') return Response.json({ jsonrpc: '2.0', id, error });
       const headers = { 'content-type': 'application/json' };
