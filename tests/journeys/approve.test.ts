@@ -20,7 +20,7 @@ describe.skipIf(!chromium)('approvals in Chromium', () => {
   let world: AppWorld;
   beforeAll(async () => {
     const more = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, MAX_REGISTRATIONS_PER_IP: '100' };
-    world = await startAppWorld(more, true);
+    world = await startAppWorld(more, { pagesOnly: true, relayOnly: true });
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     world.put('/app', '<!doctype html><title>App</title><button id="ask">Ask</button>');
   });

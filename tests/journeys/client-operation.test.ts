@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 describe.skipIf(!chromium)('an app, at a vault that does not relay', () => {
   let world: AppWorld;
   beforeAll(async () => {
-    world = await startAppWorld({ MAX_REGISTRATIONS_PER_IP: '100' }, true);
+    world = await startAppWorld({ MAX_REGISTRATIONS_PER_IP: '100' }, { pagesOnly: true });
   });
   afterAll(() => world.stop());
   afterEach(() => world.closePages());

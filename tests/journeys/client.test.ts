@@ -19,7 +19,7 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
   let sheets: OwnBrowser | undefined;
   beforeAll(async () => {
     const more = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, MAX_REGISTRATIONS_PER_IP: '100' };
-    world = await startAppWorld(more, true);
+    world = await startAppWorld(more, { pagesOnly: true });
   });
   afterAll(async () => {
     await sheets?.close();

@@ -25,7 +25,7 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
       // One network, which all people of the file share, has a part of it alone.
       RELAY_DAILY_MAX: '1000',
     };
-    world = await startAppWorld(more, true);
+    world = await startAppWorld(more, { pagesOnly: true, relayOnly: true });
     api = startPaidApi(world.chain.rpc);
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     world.put('/app', '<!doctype html><title>App</title><button id="ask">Ask</button>');

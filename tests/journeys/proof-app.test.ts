@@ -174,7 +174,10 @@ describe.skipIf(!chromium)('a person at examples/apps/proof.mjs, in Chromium', (
   /** An answer that the page sent. */
   let answered: ApprovalAnswer;
   beforeAll(async () => {
-    world = await startAppWorld({ REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, ...ROOM }, true);
+    world = await startAppWorld(
+      { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, ...ROOM },
+      { pagesOnly: true, relayOnly: true },
+    );
     there = await startClub(world.origin);
     world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     const { page, passkeys } = await world.open('/plain');

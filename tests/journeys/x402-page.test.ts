@@ -22,7 +22,7 @@ describe.skipIf(!chromium)('an API that charges by x402, in Chromium', () => {
   let x402: X402World;
   beforeAll(async () => {
     const more = { REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey, MAX_REGISTRATIONS_PER_IP: '100' };
-    world = await startAppWorld(more, true);
+    world = await startAppWorld(more, { pagesOnly: true, relayOnly: true });
     x402 = await startX402(world.chain, world.origin, world.shop);
     world.put('/plain', await Bun.file(PLAIN).text());
     await putPage(world, '/page', x402.weather);

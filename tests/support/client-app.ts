@@ -20,8 +20,11 @@ export interface AppWorld extends PayWorld {
 const VAULT = 'https://vault.example.com';
 
 /** Starts it, with settings of the vault. */
-export async function startAppWorld(more: Readonly<Record<string, string>> = {}, pagesOnly = false): Promise<AppWorld> {
-  const world = await startPayWorld({ pagesOnly, more: { MAX_VERIFY_SENDS_PER_IP: '1000', ...more } });
+export async function startAppWorld(
+  more: Readonly<Record<string, string>> = {},
+  kind: { readonly pagesOnly?: boolean; readonly relayOnly?: boolean } = {},
+): Promise<AppWorld> {
+  const world = await startPayWorld({ ...kind, more: { MAX_VERIFY_SENDS_PER_IP: '1000', ...more } });
   const { own, origin, shop, pages, t } = world;
   const endWork = keepWorking(t, 100);
   const contexts: BrowserContext[] = [];
