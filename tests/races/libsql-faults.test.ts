@@ -21,8 +21,8 @@ import { VAULT_SECRET } from '../support/vault.ts';
 // Real programs, a real libSQL server, and trouble between them.
 
 const CLIENTS = 24;
-/** Sessions that are acknowledged while requests go wrong. */
-const TROUBLES = isLong ? 10_000 : 300;
+/** Sessions that are acknowledged while requests go wrong, and how many of 1,000 requests to the database do. */
+const [TROUBLES, RATE] = isLong ? [10_000, 150] : [100, 350];
 /** Those that an answer to comes at once, and those after which the vault waits for its whole timeout. */
 const QUICK: readonly LibsqlFault[] = ['refuse', 'cut', 'lose', 'halve', 'garble', 20, 100];
 /** As docs/operating.md says for more than two vaults: as it comes, this server can stop taking writes for good. */
@@ -102,7 +102,7 @@ cases('$called on a libSQL server', ({ vaults }) => {
     const world = await openWorld(vaults);
     const draw = openDraw(SEED);
     const faults = isLong ? [...QUICK, ...QUICK, ...QUICK, ...SLOW] : QUICK;
-    world.proxy.trouble = () => (draw.below(1000) < 150 ? faults[draw.below(faults.length)] : undefined);
+    world.proxy.trouble = () => (draw.below(1000) < RATE ? faults[draw.below(faults.length)] : undefined);
     const claimants = createClaimants(() => world.programs, 'c');
     const running = claimants.run(CLIENTS);
     await untilDone(claimants, TROUBLES);
