@@ -12,11 +12,15 @@ export function expectTellsNothing(error: unknown, ...texts: readonly string[]):
   expectHoldsNone([describeError(error), error], ...texts);
 }
 
-/** Fails when a value, its hidden members included, contains one of the texts in any case. */
+/**
+ * Fails when a value, its hidden members included, contains one of the texts in any case. The digits of a code or a
+ * number may stand in an id, a challenge or a digest by chance: they are not looked for in long hex.
+ */
 export function expectHoldsNone(value: unknown, ...texts: readonly string[]): void {
   const options = { depth: null, showHidden: true, maxArrayLength: null, maxStringLength: null };
   const all = `${JSON.stringify(value)}\n${inspect(value, options)}`.toLowerCase();
-  for (const text of texts) expect(all).not.toContain(text.toLowerCase());
+  const withoutHex = all.replace(/[0-9a-f]{32,}/g, '…');
+  for (const text of texts) expect(/^\d{6,15}$/.test(text) ? withoutHex : all).not.toContain(text.toLowerCase());
 }
 
 /** What a call throws, held as a `VaultError`; undefined when it throws nothing. */
