@@ -2,10 +2,9 @@
 // member than it says fails the test file.
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import type { OpenApi } from '../../scripts/openapi/document.ts';
-import { closed } from './closed-schema.ts';
+import { openValidators, type Validate } from './validators.ts';
 
 /** An answer as the wire showed it; `text` is absent where the body was not read. */
 export interface SeenAnswer {
@@ -37,7 +36,7 @@ let document: Promise<OpenApi> | undefined;
 async function judge() {
   document ??= readDocument();
   const read = await document;
-  judging ??= createJudge(read);
+  judging ??= createJudge(read, process.env['TEST_RUN_DIR']);
   return judging;
 }
 
@@ -57,20 +56,16 @@ async function readDocument(): Promise<OpenApi> {
   return made;
 }
 
-/** Says what is wrong with an answer; undefined if nothing is. */
-export function createJudge(document: OpenApi): (answer: SeenAnswer) => string | undefined {
-  // To make the code of a schema better takes longer than what a test process then runs of it.
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { optimize: false } });
-  ajv.addSchema(closed(document), 'vault', false, false);
+/**
+ * Says what is wrong with an answer; undefined if nothing is. The folder is the run's, whose processes share what they
+ * compile.
+ */
+export function createJudge(document: OpenApi, folder?: string): (answer: SeenAnswer) => string | undefined {
   const paths = Object.keys(document.paths);
   const patterns = paths.flatMap((path) =>
     path.includes('{') ? [{ path, form: new RegExp(`^${path.replace(/\{\w+\}/g, '.*')}$`) }] : [],
   );
-  const validators = new Map<string, ValidateFunction | undefined>();
-  const validatorOf = (pointer: string) => {
-    if (!validators.has(pointer)) validators.set(pointer, ajv.getSchema(`vault#${pointer}`));
-    return validators.get(pointer);
-  };
+  const validatorOf = openValidators(document, folder);
   return (answer) => {
     const { status, type, text } = answer;
     const method = (answer.method === 'HEAD' ? 'GET' : answer.method).toLowerCase();
@@ -99,7 +94,7 @@ export function createJudge(document: OpenApi): (answer: SeenAnswer) => string |
     if (!('schema' in response.content['application/json'])) return undefined;
     const validate = validatorOf(`/${[...at, 'content', 'application/json', 'schema'].map(escapeKey).join('/')}`);
     const body = parsed(text);
-    if (!validate?.(body)) return `${named}: ${faultsOf(validate)} in ${text.slice(0, 400)}`;
+    if (!validate(body)) return `${named}: ${faultsOf(validate)} in ${text.slice(0, 400)}`;
     return isNamed ? undefined : misplaced(named, status, body);
   };
 }
@@ -140,8 +135,8 @@ function misplaced(named: string, status: number, body: unknown): string | undef
   return expected === status ? undefined : `${named}: ${word} has the status ${expected}`;
 }
 
-function faultsOf(validate: ValidateFunction | undefined): string {
-  const faults = (validate?.errors ?? []).map(
+function faultsOf({ errors }: Validate): string {
+  const faults = (errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
   );
   return faults.join(', ') || 'no schema';
