@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLibsql } from '../../scripts/dev-stack/libsql.ts';
+import { otherCode } from '../support/digits.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { VAULT_SECRET } from '../support/vault.ts';
@@ -75,7 +76,6 @@ describe.each(PLACES)('codes of two processes on $name', ({ open }) => {
     return { code: last.code, pass: String(last.pass ?? '').split('#')[1] ?? '' };
   };
   const mail = (name: string) => ({ identifier: `${name}@example.com`, channel: 'email' });
-  const wrong = (code = '') => (code === '000000' ? '000001' : '000000');
 
   test(`200 concurrent sends to one identifier, each from its own address, give exactly ${SENDS_MAX}`, async () => {
     if (!place) return;
@@ -91,13 +91,13 @@ describe.each(PLACES)('codes of two processes on $name', ({ open }) => {
     const who = mail('owner');
     await post('/api/verify/send', '10.2.1.1', who);
     const { code } = await carried(who.identifier);
-    const answers = await storm('/api/verify/check', '10.2.0', () => ({ ...who, code: wrong(code) }));
+    const answers = await storm('/api/verify/check', '10.2.0', () => ({ ...who, code: otherCode(code) }));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body)))).toEqual(
       new Set([JSON.stringify({ ok: true, verified: false, message: 'Incorrect code' })]),
     );
     const late = await storm('/api/verify/check', '10.2.0', () => ({ ...who, code }));
     expect(count(late, ({ body }) => body['verified'] === true)).toBe(0);
-    const { body } = await post('/api/verify/check', '10.2.1.1', { ...who, code: wrong(code) });
+    const { body } = await post('/api/verify/check', '10.2.1.1', { ...who, code: otherCode(code) });
     expect(body['attempts_remaining']).toBe(2);
     expect((await post('/api/verify/check', '10.2.1.1', { ...who, code })).body['verified']).toBe(true);
   });
@@ -123,9 +123,8 @@ describe.each(PLACES)('codes of two processes on $name', ({ open }) => {
       codes.push((await carried(who.identifier, n)).code ?? '');
     }
     // Clients 0 to 3 guess wrong, five times each; all others have the right code, and come later.
-    const first = Array.from({ length: 20 }, (_, n) =>
-      post('/api/verify/check', `10.4.0.${n % 4}`, { ...who, code: wrong(codes[n % 4]) }),
-    );
+    const wrong = { ...who, code: otherCode(...codes) };
+    const first = Array.from({ length: 20 }, (_, n) => post('/api/verify/check', `10.4.0.${n % 4}`, wrong));
     expect(count(await Promise.all(first), ({ body }) => body['message'] === 'Incorrect code')).toBe(20);
     const ip = (n: number) => `10.4.0.${4 + (n % 36)}`;
     const late = await storm('/api/verify/check', '', (n) => ({ ...who, code: codes[4 + (n % 36)] }), ip);
