@@ -1,8 +1,12 @@
-import { join } from 'node:path';
-import { type CompiledEnclave, compileEnclave } from '../../scripts/enclave.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { type CompiledEnclave, compileEnclave, ENCLAVE_ARGUMENTS } from '../../scripts/enclave.ts';
 import { oncePerRun } from './once.ts';
 
 const FOLDER = join(import.meta.dir, '../../assets/enclave');
+const ARTIFACTS = join(import.meta.dir, '../../.world/artifacts');
 
 /** What reaches behind the enclave's interface: integers as limbs, scalars and seeds as they are. */
 const SOURCE = `
@@ -94,7 +98,7 @@ export interface Inside {
 
 /** Opens the parts, compiled of the sources as they are. */
 export async function openInside(): Promise<Inside> {
-  const module = new WebAssembly.Module(await compiled());
+  const module = new WebAssembly.Module(await (await readCompiled()).inside.bytes());
   const call = new WebAssembly.Instance(module).exports as unknown as Inside['call'];
   const of = (name: string): Call => call[name] ?? (() => Number.NaN);
   const [write, read] = [of('write'), of('read')];
@@ -112,36 +116,43 @@ export async function openInside(): Promise<Inside> {
   };
 }
 
-interface Compiled extends CompiledEnclave {
-  readonly inside: Uint8Array<ArrayBuffer>;
-}
-
 const FILES = { module: 'enclave.wasm', text: 'enclave.wat', inside: 'inside.wasm' } as const;
-const FOLDER_OF_RUN = process.env['TEST_RUN_DIR'];
 
 /** The enclave itself, compiled of the sources as they are. */
 export async function compiledEnclave(): Promise<CompiledEnclave> {
-  if (FOLDER_OF_RUN === undefined) return compileEnclave();
-  const { module, text } = await readCompiled(FOLDER_OF_RUN);
+  const { module, text } = await readCompiled();
   return { module: await module.bytes(), text: await text.text() };
 }
 
-/** The module of the parts. */
-async function compiled(): Promise<Uint8Array<ArrayBuffer>> {
-  return FOLDER_OF_RUN === undefined ? compile() : (await readCompiled(FOLDER_OF_RUN)).inside.bytes();
+/**
+ * Both modules, compiled once for these sources and kept in `.world/artifacts`, as contracts are: it takes seconds, and
+ * the second module half as long as the first.
+ */
+async function readCompiled(): Promise<Readonly<Record<keyof typeof FILES, Bun.BunFile>>> {
+  const folder = join(ARTIFACTS, `enclave-${keyOfSources()}`);
+  if (!existsSync(folder)) await oncePerRun(basename(folder), () => compileTo(folder));
+  const file = (name: keyof typeof FILES) => Bun.file(join(folder, FILES[name]));
+  return { module: file('module'), text: file('text'), inside: file('inside') };
 }
 
-/**
- * Both modules, compiled once a run and by one process: the compiler takes seconds, and its second module half as long
- * as its first.
- */
-async function readCompiled(folder: string): Promise<Readonly<Record<keyof typeof FILES, Bun.BunFile>>> {
-  const file = (name: keyof typeof FILES) => Bun.file(join(folder, FILES[name]));
-  await oncePerRun('enclave', async () => {
-    const made: Compiled = { ...(await compileEnclave()), inside: await compile() };
-    for (const name of ['module', 'text', 'inside'] as const) await Bun.write(file(name), made[name]);
+/** The lock file names the compiler. */
+function keyOfSources(): string {
+  const hash = createHash('sha256').update(JSON.stringify([SOURCE, ENCLAVE_ARGUMENTS]));
+  for (const name of [...new Bun.Glob('**/*').scanSync(FOLDER)].sort()) hash.update(name).update(readIn(FOLDER, name));
+  return hash.update(readIn(import.meta.dir, '../tools/bun.lock')).digest('hex');
+}
+
+const readIn = (folder: string, name: string) => readFileSync(join(folder, name));
+
+async function compileTo(folder: string): Promise<void> {
+  const made = { ...(await compileEnclave()), inside: await compile() };
+  const draft = `${folder}.${randomUUID()}`;
+  for (const name of ['module', 'text', 'inside'] as const) await Bun.write(join(draft, FILES[name]), made[name]);
+  // Another run may have been faster: its folder is the same, and a reader never sees half of one.
+  await rename(draft, folder).catch((error) => {
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true });
   });
-  return { module: file('module'), text: file('text'), inside: file('inside') };
 }
 
 /** Throws what the compiler says. */
