@@ -35,6 +35,12 @@ function suggestNothing(): void {
   Object.assign(globalThis.PublicKeyCredential ?? {}, { isConditionalMediationAvailable: isAvailable });
 }
 
+/** Has the fields of a page suggest no passkey from now on; one that is there has done so by now. */
+export async function withoutSuggestions(page: Page): Promise<void> {
+  await page.evaluateOnNewDocument(suggestNothing);
+  await page.evaluate(suggestNothing);
+}
+
 /** An authenticator whose person is there and verified. A passkey made in one window is there in the next. */
 export function createPasskeys(
   known = new Map<string, Protocol.WebAuthn.Credential>(),
@@ -48,10 +54,7 @@ export function createPasskeys(
       // Headless windows have no focus of their own, without which no passkey is asked.
       await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
       await session.send('WebAuthn.enable');
-      if (!picksSuggestions) {
-        await page.evaluateOnNewDocument(suggestNothing);
-        await page.evaluate(suggestNothing);
-      }
+      if (!picksSuggestions) await withoutSuggestions(page);
       const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
         options: {
           protocol: 'ctap2',

@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
-import { visitorAt } from '../support/authorize-page.ts';
+import { attachToPopup, visitorAt } from '../support/authorize-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { waitLimitMs } from '../support/limits.ts';
 import { clientsFile } from '../support/openid.ts';
@@ -89,12 +89,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await press(page, 'popup');
       const popup = await (await opened).asPage();
       const closed = new Promise((resolve) => popup.once('close', resolve));
-      await awaitSelector(popup, '#start');
-      await passkeys.attach(popup);
-      // A popup takes no press in its first half second in front.
-      await popup.waitForFunction(() =>
-        document.body.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })),
-      );
+      await attachToPopup(popup, passkeys);
       await press(popup, 'sign-in');
       expect(await toldBy(page)).toBe('signed in: ada@example.com');
       await closed;

@@ -1,10 +1,10 @@
 // Other ways to and through /authorize than that of sign-up.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test';
-import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   type Arrival,
   type AuthorizeWorld,
+  attachToPopup,
   goThrough,
   type Visitor,
   visit,
@@ -85,21 +85,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
       addEventListener('message', ({ data, origin }) => {
         document.getElementById('heard').textContent += JSON.stringify({ data, origin });
       });</script>`;
-    /** A popup takes no press in its first half second in front. */
-    const untilTaken = (page: Page) =>
-      page.waitForFunction(() =>
-        document.body.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })),
-      );
     const openPopup = async (visitor: Visitor) => {
       const opened = visitor.context.waitForTarget((one) => one.url().includes('/authorize?'), {
         timeout: waitLimitMs(),
       });
       await press(visitor.page, 'open');
       const page = await (await opened).asPage();
-      // An authenticator that is attached before the page is there goes with the blank page before it.
-      await awaitSelector(page, '#start');
-      await visitor.passkeys.attach(page);
-      await untilTaken(page);
+      await attachToPopup(page, visitor.passkeys);
       return visitorAt(page, world.t);
     };
     const backInPopup = `<!doctype html><title>Tea</title><script>

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'puppeteer-core';
+import { withoutSuggestions } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
 import { chainVars } from './chain-vars.ts';
@@ -233,6 +234,20 @@ export function visitorAt(page: Page, t: AuthorizeWorld['t']) {
       await page.type('#digits', t.codeFor(address));
     },
   };
+}
+
+/** Gives these passkeys to a popup, once it takes a press: none in its first half second in front. */
+export async function attachToPopup(popup: Page, passkeys: Passkeys): Promise<void> {
+  // An authenticator that is attached before the page is there goes with the blank page before it; one that comes
+  // later may take at once what the field suggests already. So the page loads again, and suggests nothing.
+  await awaitSelector(popup, '#start');
+  await withoutSuggestions(popup);
+  await popup.reload();
+  await awaitSelector(popup, '#start');
+  await passkeys.attach(popup);
+  await popup.waitForFunction(() =>
+    document.body.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })),
+  );
 }
 
 /** Signs somebody up from the first screen on. */
