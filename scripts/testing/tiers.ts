@@ -1,6 +1,7 @@
 /** Folders whose tests wait for browsers, chains and killed programs, and files beside them: most of all the time. */
 const LONG = [
-  ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/', 'tests/torture/'],
+  ...['tests/journeys/', 'tests/races/', 'tests/runtimes/', 'tests/simulations/vault/'],
+  ...['tests/soak/', 'tests/torture/'],
   // scripts/contracts is red in the usual run once a source differs from the committed code.
   'tests/contracts/',
   // Compiles all contracts once more; scripts/contracts holds the committed code to the sources.
