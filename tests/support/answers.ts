@@ -1,10 +1,12 @@
 // Every answer that a test receives from a vault is held against the description of the API: another status, word or
 // member than it says fails the test file.
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ValidateFunction } from 'ajv';
 import { ERRORS, type ErrorCode } from '../../lib/base/error.ts';
 import type { OpenApi } from '../../scripts/openapi/document.ts';
-import { openValidators, type Validate } from './validators.ts';
+import { writeWhole } from './once.ts';
+import { openValidators } from './validators.ts';
 
 /** An answer as the wire showed it; `text` is absent where the body was not read. */
 export interface SeenAnswer {
@@ -49,10 +51,7 @@ async function readDocument(): Promise<OpenApi> {
   const { ROUTES } = await import('../../routes/index.ts');
   // Pages and files, too, which the published one leaves out.
   const made = await openApiDocument(ROUTES);
-  if (file) {
-    await Bun.write(`${file}.${process.pid}`, JSON.stringify(made));
-    renameSync(`${file}.${process.pid}`, file);
-  }
+  if (file) writeWhole(file, JSON.stringify(made));
   return made;
 }
 
@@ -135,9 +134,9 @@ function misplaced(named: string, status: number, body: unknown): string | undef
   return expected === status ? undefined : `${named}: ${word} has the status ${expected}`;
 }
 
-function faultsOf({ errors }: Validate): string {
+function faultsOf({ errors }: ValidateFunction): string {
   const faults = (errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
   );
-  return faults.join(', ') || 'no schema';
+  return faults.join(', ');
 }

@@ -15,13 +15,18 @@ export async function oncePerRun(name: string, make: () => Promise<unknown>): Pr
   for (let turn = 0; !existsSync(`${mark}.result`); turn++) {
     if (takeMark(`${mark}.maker${turn}`)) {
       const result = await make().then(() => '', String);
-      // A reader never sees half of it.
-      writeFileSync(`${mark}.draft`, result);
-      renameSync(`${mark}.draft`, `${mark}.result`);
+      writeWhole(`${mark}.result`, result);
     } else await endOf(`${mark}.maker${turn}`, `${mark}.result`);
   }
   const problem = await Bun.file(`${mark}.result`).text();
   if (problem !== '') throw new Error(`${name}, made once a run: ${problem}`);
+}
+
+/** Writes a file of the run. Several processes may write the same: a reader never sees half of it. */
+export function writeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, path);
 }
 
 /** Writes the number of this process there, whole from the first moment. False when another process has it. */

@@ -1,8 +1,9 @@
 // Preloaded by `bun test` (bunfig.toml): an RSA key takes a tenth of a second of processor time to make. The first,
 // second, … that a test process asks for are those of the run (`scripts/testing/run.ts`): of one process no two are the
 // same.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from './once.ts';
 
 const folder = process.env['TEST_RUN_DIR'];
 const plain = SubtleCrypto.prototype.generateKey as (...args: unknown[]) => Promise<CryptoKeyPair>;
@@ -28,8 +29,7 @@ async function generateKey(this: SubtleCrypto, ...args: [Making, boolean, KeyUsa
   }
   const made = await plain.apply(this, args);
   const both = await Promise.all([made.publicKey, made.privateKey].map((key) => this.exportKey('jwk', key)));
-  writeFileSync(`${path}.${process.pid}`, JSON.stringify(both));
-  renameSync(`${path}.${process.pid}`, path);
+  writeWhole(path, JSON.stringify(both));
   return made;
 }
 
