@@ -11,6 +11,7 @@ import {
   keyProof,
   partsOfCredential,
 } from '../support/credentials.ts';
+import { otherCode } from '../support/digits.ts';
 import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 import { readToken, sdJwt } from '../tools/credential-clients.ts';
@@ -89,9 +90,8 @@ describe('evidence B2: the check', () => {
 
   test('a wrong code is answered as ever, and spends an attempt', async () => {
     const { code, challenge } = await codeForCredential(t);
-    const wrong = code === '000000' ? '000001' : '000000';
     const proof = await keyProof(t, holder, challenge);
-    const { body } = await check({ code: wrong, challenge, purpose: 'credential', holder: proof });
+    const { body } = await check({ code: otherCode(code), challenge, purpose: 'credential', holder: proof });
     expect(body).toEqual({ ok: true, verified: false, message: 'Incorrect code', attempts_remaining: 4 });
   });
 

@@ -23,6 +23,7 @@ import {
 } from '../../scripts/dev-stack/sms.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { createHolder, keyProof } from '../support/credentials.ts';
+import { otherCode } from '../support/digits.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { type Reply, startVault, type TestVault, VAULT_SECRET } from '../support/vault.ts';
 
@@ -99,7 +100,7 @@ const mailbox = (name = 'alice') => ({ identifier: `${name}@example.com`, channe
 const send = (who = phone(), ip?: string) => ask('POST /api/verify/send', who, ip);
 const check = (code: string, who = phone()) => ask('POST /api/verify/check', { ...who, code });
 const rightCode = (who = phone()) => twilio.codeFor(who.identifier) ?? '';
-const wrongCode = (who = phone()) => (rightCode(who) === '000000' ? '000001' : '000000');
+const wrongCode = (who = phone()) => otherCode(rightCode(who));
 
 /** What a call answers whose upstream is silent: time moves on once the upstream has been asked. */
 async function afterTimeout(call: Promise<Reply>, isAsked: () => boolean, timeoutMs: number): Promise<Reply> {

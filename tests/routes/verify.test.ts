@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { codeDigest } from '../../lib/verification/code.ts';
+import { otherCode } from '../support/digits.ts';
 import { expectHoldsNone } from '../support/secrecy.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -13,7 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => t.stop());
 
-const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 const check = (code: string, who = alice) => t.call('POST /api/verify/check', { ...who, code });
 
 async function send(who = alice): Promise<string> {
@@ -182,7 +182,7 @@ describe('POST /api/verify/check', () => {
   });
 
   test('§7 verify/check: a wrong code is 200 with verified false and a message', async () => {
-    const reply = await check(wrong(await send()));
+    const reply = await check(otherCode(await send()));
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ ok: true, verified: false, message: 'Incorrect code', attempts_remaining: 4 });
   });
@@ -206,7 +206,10 @@ describe('POST /api/verify/check', () => {
   test('§8 MAX_VERIFY_ATTEMPTS: 5 checks per code, then not even the right one', async () => {
     const code = await send();
     for (let left = 4; left >= 0; left--) {
-      expect((await check(wrong(code))).body).toMatchObject({ message: 'Incorrect code', attempts_remaining: left });
+      expect((await check(otherCode(code))).body).toMatchObject({
+        message: 'Incorrect code',
+        attempts_remaining: left,
+      });
     }
     expect((await check(code)).body).toMatchObject({ verified: false, message: 'Too many attempts' });
     expect((await check(await send())).body.verified).toBe(true);
@@ -239,7 +242,7 @@ describe('POST /api/verify/check', () => {
       for (let i = 0; i < times; i++) {
         if (i % 5 === 0) await t.clock.advance(HOUR / 5);
         if (i % 5 === 0) await send();
-        expect((await check(wrong(t.codeFor(alice.identifier)))).body.message).toBe('Incorrect code');
+        expect((await check(otherCode(t.codeFor(alice.identifier)))).body.message).toBe('Incorrect code');
       }
     };
     await wrongly(19);
@@ -255,7 +258,7 @@ describe('POST /api/verify/check', () => {
     const stranger = (i: number) => t.from(`203.0.113.${i}`);
     const guess = async (i: number) => {
       await stranger(i).call('POST /api/verify/send', alice);
-      const code = wrong(t.codeFor(alice.identifier));
+      const code = otherCode(t.codeFor(alice.identifier));
       for (let n = 0; n < 5; n++) await stranger(i).call('POST /api/verify/check', { ...alice, code });
     };
     for (const i of [1, 2, 3, 4]) await guess(i);
