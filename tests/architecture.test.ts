@@ -283,6 +283,13 @@ describe('no test waits by chance', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('a property draws from SEED: its failure comes again', async () => {
+    const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
+    const countOf = (text: string, what: RegExp) => (text.match(what) ?? []).length;
+    const isDrawn = (text: string) => countOf(text, /\bfc\.assert\(/g) <= countOf(text, /\bseed: SEED\b/g);
+    expect(files.filter((_, at) => !isDrawn(texts[at] ?? ''))).toEqual([]);
+  });
+
   test('no test says how long it may take: who needs more than 20 s is in a list', async () => {
     const limits = /^\s*\}, (?:[\d_]{5,}|\w+_MS)\);$|^\s+[\d_]{6,},\n\s*\);|\bsetDefaultTimeout\b/m;
     const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createCache } from '../../../lib/base/lru-cache.ts';
+import { SEED } from '../../support/seed.ts';
 
 test('holds at most its limit, and forgets what was not asked for the longest', () => {
   const cache = createCache<string, number>(2);
@@ -41,5 +42,6 @@ test('holds what a list in order of use holds, under any uses', () => {
       }
       for (const key of [0, 1, 2, 3, 4, 5, 6]) expect(cache.get(key)).toBe(list.find(([known]) => known === key)?.[1]);
     }),
+    { seed: SEED },
   );
 });

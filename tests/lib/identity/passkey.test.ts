@@ -5,6 +5,7 @@ import { fromBase64, toBase64url } from '../../../lib/base/bytes.ts';
 import { type Assertion, assertionOf, parseCredentialId, verifyAssertion } from '../../../lib/identity/passkey.ts';
 import { type Ceremony, createPasskey } from '../../support/passkey.ts';
 import { always } from '../../support/property.ts';
+import { SEED } from '../../support/seed.ts';
 
 const challenge = Uint8Array.from({ length: 32 }, (_, i) => i);
 const passkey = createPasskey();
@@ -90,8 +91,14 @@ describe('an assertion is bad', () => {
   test('when it is made of any bytes at all, and judging it never throws', async () => {
     const member = fc.uint8Array({ minLength: 1, maxLength: 80 }).map(base64url);
     const assertion = fc.record({ authenticatorData: member, clientDataJSON: member, signature: member });
-    await fc.assert(fc.asyncProperty(assertion, async (made) => !(await verify(made))));
-    await fc.assert(fc.asyncProperty(member, async (signature) => !(await verify({ ...good, signature }))));
+    await fc.assert(
+      fc.asyncProperty(assertion, async (made) => !(await verify(made))),
+      { seed: SEED },
+    );
+    await fc.assert(
+      fc.asyncProperty(member, async (signature) => !(await verify({ ...good, signature }))),
+      { seed: SEED },
+    );
   });
 });
 

@@ -14,6 +14,7 @@ import { useForSponsorship } from '../../../lib/limits/budgets.ts';
 import { clearLimit, showLimits } from '../../../lib/limits/report.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase, temporaryFolder } from '../../support/databases.ts';
+import { SEED } from '../../support/seed.ts';
 import { SHARES } from '../../support/shares.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
@@ -173,7 +174,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as const))('budget
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 60, seed: SEED },
     );
   });
 });
