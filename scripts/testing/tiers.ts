@@ -10,6 +10,13 @@ const LONG = [
   'tests/lib/bundler/sponsor-attacks.test.ts',
   // Thirty hours of sign-ins at two vaults; routes/token and signing/signing-keys have the same rules at one.
   'tests/routes/openid-vaults.test.ts',
+  // Every example of docs/http.md by curl, at a vault with all there is; tests/routes has the routes.
+  'tests/examples.test.ts',
+  // Other people's programs judge what is packed; the other tests of packaging read it.
+  'tests/packaging/alerts.test.ts',
+  'tests/packaging/debian.test.ts',
+  // Copies beside a writer, killed, for days; the tests beside it have a copy, its places, its retention.
+  'tests/commands/backup/every.test.ts',
   // Hundreds of orders each; routes, lib/person, lib/moves and lib/relay have the rules one step after the other.
   'tests/orders/',
 ];
