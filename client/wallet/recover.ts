@@ -16,9 +16,12 @@ export function recoverKeys(digest: Uint8Array, signature: Uint8Array): PublicKe
   const y = power(square, (P + 1n) / 4n, P);
   if (r === 0n || s === 0n || mod(y * y, P) !== square) return [];
   const inverse = invert(r, N);
-  return [y, P - y].flatMap((one) => {
-    const key = add(multiply({ x: r, y: one }, mod(s * inverse, N)), multiply(G, mod(-e * inverse, N)));
-    return key ? [{ x: `0x${word(key.x)}` as const, y: `0x${word(key.y)}` as const }] : [];
+  const [ofR, ofG] = [multiply({ x: r, y, z: 1n }, mod(s * inverse, N)), multiply(G, mod(-e * inverse, N))];
+  return [ofR, { ...ofR, y: P - ofR.y }].flatMap((one) => {
+    const { x, y, z } = add(one, ofG);
+    const scale = invert(z, P);
+    const of = (value: bigint) => `0x${word(mod(value, P))}` as const;
+    return z === 0n ? [] : [{ x: of(x * scale ** 2n), y: of(y * scale ** 3n) }];
   });
 }
 
@@ -30,29 +33,39 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 const G: Point = {
   x: 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
   y: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n,
+  z: 1n,
 };
 
+/** Jacobian coordinates of (x ∕ z², y ∕ z³), so that only a result takes an inversion; at infinity where z is 0. */
 interface Point {
   readonly x: bigint;
   readonly y: bigint;
+  readonly z: bigint;
 }
 
-/** Undefined is the point at infinity. */
-function add(a: Point | undefined, b: Point | undefined): Point | undefined {
-  if (!a || !b) return a ?? b;
-  if (a.x === b.x && a.y !== b.y) return undefined;
-  const [rise, run] = a.x === b.x ? [3n * a.x * a.x + A, 2n * a.y] : [b.y - a.y, b.x - a.x];
-  const slope = mod(rise * invert(run, P), P);
-  const x = mod(slope * slope - a.x - b.x, P);
-  return { x, y: mod(slope * (a.x - x) - a.y, P) };
+function add(a: Point, b: Point): Point {
+  if (a.z === 0n || b.z === 0n) return a.z === 0n ? b : a;
+  const [left, right] = [a.x * b.z ** 2n, a.y * b.z ** 3n].map((value) => mod(value, P)) as [bigint, bigint];
+  const [run, rise] = [mod(b.x * a.z ** 2n - left, P), mod(b.y * a.z ** 3n - right, P)];
+  if (run === 0n && rise === 0n) return double(a);
+  const [square, cube] = [mod(run ** 2n, P), mod(run ** 3n, P)];
+  const x = mod(rise ** 2n - cube - 2n * left * square, P);
+  return { x, y: mod(rise * (left * square - x) - right * cube, P), z: mod(a.z * b.z * run, P) };
 }
 
-function multiply(point: Point, times: bigint): Point | undefined {
-  let sum: Point | undefined;
-  let doubled: Point | undefined = point;
+function double({ x: a, y: b, z }: Point): Point {
+  const [square, rise] = [mod(b * b, P), mod(3n * a * a + A * mod(z * z, P) ** 2n, P)];
+  const left = mod(4n * a * square, P);
+  const x = mod(rise * rise - 2n * left, P);
+  return { x, y: mod(rise * (left - x) - 8n * square * square, P), z: mod(2n * b * z, P) };
+}
+
+function multiply(point: Point, times: bigint): Point {
+  let sum: Point = { x: 1n, y: 1n, z: 0n };
+  let doubled = point;
   for (let rest = times; rest > 0n; rest >>= 1n) {
     if (rest & 1n) sum = add(sum, doubled);
-    doubled = add(doubled, doubled);
+    doubled = double(doubled);
   }
   return sum;
 }

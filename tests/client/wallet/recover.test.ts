@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { p256 } from '@noble/curves/nist.js';
 import { Hash, Hex, P256 } from 'ox';
 import { recoverKeys } from '../../../client/wallet/recover.ts';
 
@@ -30,5 +31,14 @@ describe('recoverKeys', () => {
     ['an r that is on no point', Hex.toBytes(`0x${'0'.repeat(63)}1${'0'.repeat(63)}1`)],
   ])('%s have no key', (_, signature) => {
     expect(recoverKeys(new Uint8Array(32).fill(1), signature)).toEqual([]);
+  });
+
+  test('the sum of a point and itself, or of a point and its negative, is no fault', () => {
+    const [G, N] = [p256.Point.BASE, p256.Point.Fn.ORDER];
+    // The signature’s point is G, and the digest −1: the halves of the sum are alike, or cancel out.
+    const signature = Hex.toBytes(Hex.concat(Hex.fromNumber(G.x, { size: 32 }), Hex.fromNumber(1n, { size: 32 })));
+    const { x, y } = G.multiply((2n * p256.Point.Fn.inv(G.x)) % N).toAffine();
+    const keys = recoverKeys(Hex.toBytes(Hex.fromNumber(N - 1n)), signature);
+    expect(keys).toEqual([{ x: Hex.fromNumber(x, { size: 32 }), y: Hex.fromNumber(y, { size: 32 }) }]);
   });
 });
