@@ -148,10 +148,10 @@ async function rob(t: TestVault, { way, calls, baseFee, from, most = 1_000, left
   let next: Awaited<ReturnType<typeof greedyOperation>> | undefined;
   for (let turn = 0; open.length > 0 && left[0] && taken.length < most; turn++) {
     const at = turn % open.length;
-    let limit: string | undefined;
+    let [limit, reason] = ['', ''];
     const ask: Ask = async (method, operation) => {
       const body = await askOf(t.from(open[at] ?? ''), method, operation);
-      limit = body.error?.data?.limit;
+      ({ limit, reason = '' } = body.error?.data ?? {});
       return body;
     };
     next ??= await greedyOperation(world(), left[0], kindNow(), calls);
@@ -164,9 +164,18 @@ async function rob(t: TestVault, { way, calls, baseFee, from, most = 1_000, left
     // From no other address he would get more.
     else if (limit === 'sponsor-wei' || limit === 'sponsorships-per-day') break;
     else if (limit === 'sponsor-wei-per-network' || limit === 'sponsorships-per-network') open.splice(at, 1);
-    else left.shift();
+    else left.splice(0, left.length, ...withoutRefused(left, reason));
   }
   return taken;
+}
+
+/** What he has not tried yet, the first of it refused: in the usual form he believes which of its members is too much. */
+function withoutRefused([refused, ...left]: readonly Greed[], reason: string): readonly Greed[] {
+  if (isLong || !refused) return left;
+  const [, member = '', most = '0'] = /(\w+) is above (\d+)$/.exec(reason) ?? [];
+  if (member in refused) return left.filter((one) => one[member as keyof Greed] <= BigInt(most));
+  const costOf = (one: Greed) => (one.preVerificationGas + one.callGasLimit) * one.maxFeePerGas;
+  return reason.includes('SPONSOR_MAX_FEE') ? left.filter((one) => costOf(one) < costOf(refused)) : left;
 }
 
 async function askOf(t: Pick<TestVault, 'call'>, method: Way, operation: unknown): Promise<Reply['body']> {
