@@ -22,7 +22,8 @@ export interface Machine {
 
 /** Deploys the registry, the one that it follows, and the first factory. */
 export async function openMachine(): Promise<Machine> {
-  const artifacts = await compileContracts();
+  compiled ??= compileContracts();
+  const artifacts = await compiled;
   const small = openSmallChain(BigInt(START));
   const call = (from: string, to: string, data: Hex.Hex) =>
     small.call(BigInt(from), BigInt(to), new Uint8Array(Buffer.from(data.slice(2), 'hex')));
@@ -35,7 +36,7 @@ export async function openMachine(): Promise<Machine> {
   const first = deploy('DIDRegistry', OWNER, REGISTRAR);
   const registry = deploy('DIDRegistry2', OWNER, REGISTRAR, factory1, first, OPENS);
   const encode = (name: string, args: readonly unknown[], of: Abi.Abi = abi) =>
-    AbiFunction.encodeData(AbiFunction.fromAbi(of, name as never) as AbiFunction.AbiFunction, args as never);
+    AbiFunction.encodeData(functionOf(of, name), args as never);
   const implementation1 = addressOf(BigInt(hexOf(call(OWNER, factory1, '0x5c60da1b').data)));
   const consents = new Map<string, ReturnType<typeof consentFor>>();
 
@@ -96,7 +97,7 @@ export async function openMachine(): Promise<Machine> {
       return ok ? { events: logs.map(({ topics }) => eventOf(topics)) } : { error: nameOf(hexOf(data)) };
     },
     async view(name, ...args) {
-      const item = AbiFunction.fromAbi(abi, name as never) as AbiFunction.AbiFunction;
+      const item = functionOf(abi, name);
       return AbiFunction.decodeResult(item, hexOf(call(OWNER, registry, encode(name, args)).data));
     },
   };
@@ -104,6 +105,23 @@ export async function openMachine(): Promise<Machine> {
 
 /** The steps in the first registry, and their functions there. */
 const FIRST: Readonly<Record<string, string>> = { firstRegister: 'register', firstDeactivate: 'deactivate' };
+
+// Hashes of names take longer than the calls, so that each is made once.
+let compiled: ReturnType<typeof compileContracts> | undefined;
+const functions = new Map<string, AbiFunction.AbiFunction>();
+const errors = new Map(
+  abi.filter((item) => item.type === 'error').map((item) => [AbiError.getSelector(item), item.name]),
+);
+const events = new Map(
+  abi.filter((item) => item.type === 'event').map((item) => [AbiEvent.getSelector(item), item.name]),
+);
+
+function functionOf(of: Abi.Abi, name: string): AbiFunction.AbiFunction {
+  const key = `${of === abi ? 2 : 1} ${name}`;
+  const known = functions.get(key) ?? (AbiFunction.fromAbi(of, name as never) as AbiFunction.AbiFunction);
+  functions.set(key, known);
+  return known;
+}
 
 function hexOf(data: Uint8Array): Hex.Hex {
   return `0x${Buffer.from(data).toString('hex')}`;
@@ -114,15 +132,14 @@ function addressOf(word: bigint): string {
 }
 
 function nameOf(data: Hex.Hex): string {
-  const error = abi.find((item) => item.type === 'error' && data.startsWith(AbiError.getSelector(item)));
-  return (error as { name?: string } | undefined)?.name ?? `another revert: ${data}`;
+  return errors.get(data.slice(0, 10) as Hex.Hex) ?? `another revert: ${data}`;
 }
 
 /** An event's name and its indexed arguments, addresses as such; of a commitment the name alone. */
 function eventOf(topics: readonly bigint[]): string {
   const [first, ...rest] = topics.map((topic) => `0x${topic.toString(16).padStart(64, '0')}` as Hex.Hex);
-  const event = AbiEvent.fromAbi(abi, first as Hex.Hex) as AbiEvent.AbiEvent;
-  if (event.name === 'AliasCommitted') return event.name;
+  const name = events.get(first as Hex.Hex) ?? `another event: ${first}`;
+  if (name === 'AliasCommitted') return name;
   const words = rest.map((topic) => (/^0x0{24}/.test(topic) ? `0x${topic.slice(26)}` : topic));
-  return [event.name, ...words].join(' ');
+  return [name, ...words].join(' ');
 }
