@@ -4,7 +4,7 @@ import type { Device } from '../account-page.ts';
 import { awaitSelector, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
 import { ownerOf, strangerOf } from './people.ts';
-import type { Screen, World } from './screen.ts';
+import { type Screen, type World, walk } from './screen.ts';
 
 const TEXT = `Pay out 250.00 EUR to Bob Example.\n\nPayout 17\n${'W'.repeat(60)} `.repeat(3).trim();
 
@@ -17,13 +17,9 @@ export function approveScreens(world: World): readonly Screen[] {
   };
   const [newcomer, approver] = [strangerOf(world), ownerOf(world)];
   type Person = Pick<Device, 'page' | 'passkeys'>;
-  interface Way {
-    readonly who: () => Promise<Person>;
-    readonly asked?: () => object;
-    /** On the way to what is shown. */
-    readonly go?: (here: Person) => Promise<unknown>;
-    readonly shown: string;
-  }
+  /** Its name, what is done on the way to it, and what is shown then. */
+  type At = readonly [name: string, go: (here: Person) => Promise<unknown>, shown: string, wants: ScreenWants];
+  const nothing = async () => undefined;
   const textOf = (text: string) => () => ({ text, expires: new Date(Date.now() + 600_000).toISOString() });
   const transferOf = (value: string) => () => ({
     form: 'transfer-authorization',
@@ -34,78 +30,89 @@ export function approveScreens(world: World): readonly Screen[] {
     },
     label: `https://api.example.com/${'W'.repeat(60)}`,
   });
-  const at = (name: string, { who, asked = textOf(TEXT), go, shown }: Way, wants: ScreenWants): Screen => ({
-    ...wants,
-    name: `/approve: ${name}`,
-    async reach() {
-      const here = await who();
-      const { page } = here;
-      await follow(page, { id: 'payout-17', ...asked() });
-      await go?.(here);
-      await awaitSelector(page, shown);
-      return page;
-    },
-  });
+  const asking = (who: () => Promise<Person>, asked: () => object, ...screens: readonly At[]) =>
+    walk(
+      async () => {
+        const here = await who();
+        await follow(here.page, { id: 'payout-17', ...asked() });
+        return here;
+      },
+      screens.map(([name, go, shown, wants]) => ({
+        ...wants,
+        name: `/approve: ${name}`,
+        async go(here) {
+          await go(here);
+          await awaitSelector(here.page, shown);
+        },
+      })),
+    );
   return [
-    at(
+    ...asking(newcomer, textOf(TEXT), [
       'which account',
-      { who: newcomer, shown: '#find' },
+      nothing,
+      '#find',
       {
         part: 'setup',
         tabs: ['setup-title', 'find', 'setup-cancel'],
         words: ['heading: Which account approves?', 'button: Use my passkey', 'button: Cancel'],
       },
-    ),
-    at(
-      'review',
-      { who: approver, shown: '#approve:not([disabled])' },
-      {
-        part: 'review',
-        tabs: ['review-title', '', 'approve', 'other', 'cancel'],
-        words: ['heading: Approve this?', 'alert:', 'term:', 'definition:'],
-      },
-    ),
-    at(
-      'a passkey that was not used',
-      {
-        who: approver,
-        go: async ({ page, passkeys }) => {
+    ]),
+    ...asking(
+      approver,
+      textOf(TEXT),
+      [
+        'review',
+        nothing,
+        '#approve:not([disabled])',
+        {
+          part: 'review',
+          tabs: ['review-title', '', 'approve', 'other', 'cancel'],
+          words: ['heading: Approve this?', 'alert:', 'term:', 'definition:'],
+        },
+      ],
+      [
+        'a passkey that was not used',
+        async ({ page, passkeys }) => {
           await passkeys.allow(false);
           await press(page, 'approve');
           await awaitSelector(page, '#review-notice');
           await passkeys.allow(true);
         },
-        shown: '#approve:not([disabled])',
-      },
-      { part: 'review', words: ['heading: Approve this?', 'alert:'] },
+        '#approve:not([disabled])',
+        { part: 'review', words: ['heading: Approve this?', 'alert:'] },
+      ],
+      [
+        'the accounts of a browser',
+        ({ page }) => press(page, 'other'),
+        '#accounts',
+        { part: 'setup', words: ['heading: Which account approves?', 'button: Use a passkey I have', 'button: Back'] },
+      ],
     ),
-    at(
-      'the accounts of a browser',
-      { who: approver, go: ({ page }) => press(page, 'other'), shown: '#accounts' },
-      { part: 'setup', words: ['heading: Which account approves?', 'button: Use a passkey I have', 'button: Back'] },
-    ),
-    at(
+    ...asking(approver, transferOf('1250000'), [
       'a transfer',
-      { who: approver, asked: transferOf('1250000'), shown: '#approve:not([disabled])' },
+      nothing,
+      '#approve:not([disabled])',
       {
         part: 'review',
         tabs: ['review-title', '', 'approve', 'other', 'cancel'],
         words: ['heading: Pay 1.25 USDC', 'alert:', 'button: Pay 1.25 USDC to'],
       },
-    ),
-    at(
+    ]),
+    ...asking(approver, transferOf('123456789012345678'), [
       'a transfer of more than there is',
-      { who: approver, asked: transferOf('123456789012345678'), shown: '#recheck' },
+      nothing,
+      '#recheck',
       {
         part: 'review',
         tabs: ['review-title', '', 'recheck', 'other', 'cancel'],
         words: ['heading: Pay 123,456,789,012.345678 USDC', 'alert:', 'button: Check again'],
       },
-    ),
-    at(
+    ]),
+    ...asking(approver, textOf('Pay \u202eboB'), [
       'a problem',
-      { who: approver, asked: textOf('Pay \u202eboB'), shown: '#problem' },
+      nothing,
+      '#problem',
       { part: 'problem', tabs: ['problem-title', 'leave'], words: ['heading: This cannot be approved'] },
-    ),
+    ]),
   ];
 }

@@ -1,23 +1,26 @@
 import type { Visitor } from '../authorize-page.ts';
 import { press } from '../pay.ts';
 import { knownOf, strangerOf } from './people.ts';
-import { address, type Screen, type World } from './screen.ts';
+import { address, type Screen, type Step, type World, walk } from './screen.ts';
 
 /** The page of sign-ins by the app's link, for somebody new. */
 export function newcomerScreens(world: World, change: Readonly<Record<string, string>> = {}): readonly Screen[] {
   const newcomer = strangerOf(world);
-  const at = (name: string, part: string, go: (visitor: Visitor) => Promise<unknown>): Screen => ({
+  const who = address();
+  const at = (name: string, part: string, go: (visitor: Visitor) => Promise<unknown>): Step<Visitor> => ({
     name: `/authorize: ${name}`,
     part,
-    async reach() {
-      const visitor = await newcomer();
-      await visitor.page.goto(world().app.link(change));
+    async go(visitor) {
       await go(visitor);
       await visitor.screen(part);
-      return visitor.page;
     },
   });
-  return [
+  const begin = async () => {
+    const visitor = await newcomer();
+    await visitor.page.goto(world().app.link(change));
+    return visitor;
+  };
+  return walk(begin, [
     at('start', 'start', async () => undefined),
     at('a fault', 'start', async (visitor) => {
       await visitor.enter('nonsense');
@@ -27,13 +30,9 @@ export function newcomerScreens(world: World, change: Readonly<Record<string, st
       await press(page, 'sign-in');
       await screen('start-notice');
     }),
-    at('code', 'code', (visitor) => visitor.enter(address())),
-    at('passkey', 'passkey', async (visitor) => {
-      const who = address();
-      await visitor.enter(who);
-      await visitor.typeCode(who);
-    }),
-  ];
+    at('code', 'code', (visitor) => visitor.enter(who)),
+    at('passkey', 'passkey', (visitor) => visitor.typeCode(who)),
+  ]);
 }
 
 /** The same for somebody whom the browser or the vault knows, and by a link with a mistake. */
@@ -73,18 +72,26 @@ export function knownScreens(world: World): readonly Screen[] {
         return shown(visitor, 'owned');
       },
     },
-    {
-      name: '/authorize: an address that the app asks for',
-      part: 'give',
-      words: ['heading: Choose an address', 'button: Add a phone number'],
-      reach: async () => shown(await follow(known, { scope: 'openid email phone' }, 'sign-in'), 'give'),
-    },
-    {
-      name: '/authorize: an address to add',
-      part: 'add',
-      words: ['heading: Add a phone number'],
-      reach: async () => shown(await follow(known, { scope: 'openid phone' }, 'sign-in', 'give-add-sms'), 'add'),
-    },
+    ...walk(
+      () => follow(known, { scope: 'openid email phone' }, 'sign-in'),
+      [
+        {
+          name: '/authorize: an address that the app asks for',
+          part: 'give',
+          words: ['heading: Choose an address', 'button: Add a phone number'],
+          go: ({ screen }) => screen('give'),
+        },
+        {
+          name: '/authorize: an address to add',
+          part: 'add',
+          words: ['heading: Add a phone number'],
+          async go({ page, screen }) {
+            await press(page, 'give-add-sms');
+            await screen('add');
+          },
+        },
+      ],
+    ),
     {
       name: '/authorize: problem',
       part: 'problem',

@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer-core';
 import { awaitSelector, press } from '../pay.ts';
 import type { ScreenWants } from './faults.ts';
 import { ownerOf, strangerOf } from './people.ts';
-import type { Screen, World } from './screen.ts';
+import { type Screen, type World, walk } from './screen.ts';
 
 /** The confirm page, for a browser without an account, and for one whose account has funds. */
 export function confirmScreens(world: World): readonly Screen[] {
@@ -19,80 +19,92 @@ export function confirmScreens(world: World): readonly Screen[] {
     /** What the page's scripts find changed. */
     readonly before?: string;
     readonly order?: object;
+  }
+  interface Shown {
     readonly buttons?: readonly string[];
     readonly shown: string;
   }
-  const at = (
-    name: string,
-    { who, before = '', order = {}, buttons = [], shown }: Way,
-    wants: ScreenWants,
-  ): Screen => ({
-    ...wants,
-    name: `/pay/confirm: ${name}`,
-    async reach() {
-      const { page } = await who();
-      const { identifier } = await page.evaluateOnNewDocument(before);
-      await ask(page, order);
-      await page.removeScriptToEvaluateOnNewDocument(identifier);
-      for (const button of buttons) await press(page, button);
-      await awaitSelector(page, shown);
-      return page;
-    },
-  });
-  const order = { amount: String(10n ** 30n) };
+  type At = readonly [name: string, shown: Shown, wants: ScreenWants];
+  const follow = ({ who, before = '', order = {} }: Way, ...screens: readonly At[]) =>
+    walk(
+      async () => {
+        const person = await who();
+        const { identifier } = await person.page.evaluateOnNewDocument(before);
+        await ask(person.page, order);
+        await person.page.removeScriptToEvaluateOnNewDocument(identifier);
+        return person;
+      },
+      screens.map(([name, { buttons = [], shown }, wants]) => ({
+        ...wants,
+        name: `/pay/confirm: ${name}`,
+        async go({ page }) {
+          for (const button of buttons) await press(page, button);
+          await awaitSelector(page, shown);
+        },
+      })),
+    );
   return [
-    at(
-      'which account',
-      { who: newcomer, shown: '#find' },
-      {
-        part: 'setup',
-        tabs: ['setup-title', 'find', 'newcomer', 'setup-cancel'],
-        words: ['heading: Pay with your passkey', 'button: Use my passkey', 'button: Cancel'],
-      },
+    ...follow(
+      { who: newcomer },
+      [
+        'which account',
+        { shown: '#find' },
+        {
+          part: 'setup',
+          tabs: ['setup-title', 'find', 'newcomer', 'setup-cancel'],
+          words: ['heading: Pay with your passkey', 'button: Use my passkey', 'button: Cancel'],
+        },
+      ],
+      [
+        'a new account',
+        { buttons: ['newcomer'], shown: '#create' },
+        {
+          part: 'new',
+          tabs: ['name', 'create', 'new-back'],
+          words: ['heading: A new, empty account', 'textbox: Name of a new account', 'button: Create an account'],
+        },
+      ],
     ),
-    at(
-      'a new account',
-      { who: newcomer, buttons: ['newcomer'], shown: '#create' },
-      {
-        part: 'new',
-        tabs: ['name', 'create', 'new-back'],
-        words: ['heading: A new, empty account', 'textbox: Name of a new account', 'button: Create an account'],
-      },
+    ...follow(
+      { who: payer, order: { label: 'W'.repeat(80) } },
+      [
+        'review',
+        { shown: '#approve:not([disabled])' },
+        {
+          part: 'review',
+          tabs: ['review-title', '', 'approve', 'other', 'cancel'],
+          words: [
+            'heading: Pay 0.000000000000001 ETH',
+            'alert:',
+            'list:',
+            'listitem:',
+            'term:',
+            'definition:',
+            'status:',
+          ],
+        },
+      ],
+      [
+        'other accounts',
+        { buttons: ['other'], shown: '#accounts button' },
+        { part: 'setup', words: ['button: Rename '] },
+      ],
+      ['done', { buttons: ['setup-back', 'approve'], shown: '#receipt dd' }, { part: 'done' }],
     ),
-    at(
-      'review',
-      { who: payer, order: { label: 'W'.repeat(80) }, shown: '#approve:not([disabled])' },
-      {
-        part: 'review',
-        tabs: ['review-title', '', 'approve', 'other', 'cancel'],
-        words: [
-          'heading: Pay 0.000000000000001 ETH',
-          'alert:',
-          'list:',
-          'listitem:',
-          'term:',
-          'definition:',
-          'status:',
-        ],
-      },
+    ...follow(
+      { who: payer, order: { amount: String(10n ** 30n) } },
+      ['review without funds', { shown: '#add' }, { part: 'review' }],
+      [
+        'funds',
+        { buttons: ['add'], shown: '#funds-code path' },
+        { part: 'funds', tabs: ['funds-title'], words: ['image: QR code of the address'] },
+      ],
     ),
-    at('review without funds', { who: payer, order, shown: '#add' }, { part: 'review' }),
-    at(
-      'funds',
-      { who: payer, order, buttons: ['add'], shown: '#funds-code path' },
-      { part: 'funds', tabs: ['funds-title'], words: ['image: QR code of the address'] },
-    ),
-    at(
-      'other accounts',
-      { who: payer, buttons: ['other'], shown: '#accounts button' },
-      { part: 'setup', words: ['button: Rename '] },
-    ),
-    at('done', { who: payer, buttons: ['approve'], shown: '#receipt dd' }, { part: 'done' }),
-    at('problem', { who: payer, order: { chainId: 1 }, shown: '#leave-link' }, { part: 'problem' }),
-    at(
+    ...follow({ who: payer, order: { chainId: 1 } }, ['problem', { shown: '#leave-link' }, { part: 'problem' }]),
+    ...follow({ who: newcomer, before: 'delete globalThis.PublicKeyCredential' }, [
       'a browser without passkeys',
-      { who: newcomer, before: 'delete globalThis.PublicKeyCredential', shown: '#leave-link' },
+      { shown: '#leave-link' },
       { part: 'problem', words: ['heading: This browser cannot use passkeys here'] },
-    ),
+    ]),
   ];
 }
