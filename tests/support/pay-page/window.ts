@@ -117,7 +117,7 @@ export function openWindow({ script, setup, html }: PageBundle, { device, time, 
       return module.exports;
     },
   };
-  const run = (text: string, given: object) => new Function(...Object.keys(given), text)(...Object.values(given));
+  const run = (text: string, given: object) => compiled(text, Object.keys(given))(...Object.values(given));
   run(script, globals);
   const shown = () => document.parts.find((id) => document.byId.get(id)?.hidden === false);
   const press = (element: FakeElement | undefined) => {
@@ -152,6 +152,14 @@ function elementOf({ byId }: FakeDocument, id: string): FakeElement {
   const element = byId.get(id);
   if (!element) throw new Error(`no #${id}`);
   return element;
+}
+
+/** Scripts as functions of their globals, by their texts. Compiling one is dear; each run has variables of its own. */
+const functions = new Map<string, (...globals: unknown[]) => unknown>();
+function compiled(text: string, names: readonly string[]) {
+  const known = functions.get(text) ?? (new Function(...names, text) as (...globals: unknown[]) => unknown);
+  functions.set(text, known);
+  return known;
 }
 
 /** A window's timers, which end with it. */
