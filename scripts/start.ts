@@ -102,7 +102,7 @@ async function build(stop: AbortSignal): Promise<void> {
 async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
   await Bun.write(BRANDS_FILE, JSON.stringify(BRANDS));
   const { CLIENTS, CLIENT_METADATA_HOSTS } = process.env;
-  const clients: object = CLIENTS ? await Bun.file(CLIENTS).json() : TUTORIAL_CLIENTS;
+  const clients = await appsBeside(CLIENTS);
   await Bun.write(CLIENTS_FILE, JSON.stringify(clients));
   const apps = new Set([SHOP, ...Object.keys(clients)]);
   const known = { APPS: [...apps].join(','), CLIENTS: CLIENTS_FILE, BRANDS: BRANDS_FILE };
@@ -111,6 +111,11 @@ async function writeSettings({ vars }: DevStack, port: number): Promise<void> {
   const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
   await Bun.write(SETTINGS_FILE, lines.join(''));
   await chmod(SETTINGS_FILE, 0o600);
+}
+
+/** The apps besides the shop: those of a file if one is named, else the tutorial's. */
+export async function appsBeside(file: string | undefined): Promise<object> {
+  return file ? Bun.file(file).json() : TUTORIAL_CLIENTS;
 }
 
 function startVault(command: readonly string[]): Bun.Subprocess {

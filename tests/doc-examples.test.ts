@@ -336,7 +336,7 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   'docs/proxies.md': ['tests/support/proxies.ts'],
   'docs/tokens.md': ['tests/doc-examples.test.ts'],
-  'docs/tutorial.md': ['tests/journeys/tutorial.test.ts'],
+  'docs/tutorial.md': ['tests/support/tutorial.ts'],
   'docs/webhooks.md': ['tests/journeys/webhooks.test.ts'],
   'docs/x402.md': ['tests/journeys/x402.test.ts', 'tests/journeys/x402-page.test.ts'],
 };

@@ -32,7 +32,7 @@ const PORTS = { chain: 8545, paymaster: 4337, bundler: 4338, mail: 1025, sms: 10
 /**
  * Starts a chain with everything a passkey's account needs, and the catchers of mails and SMS. The chain goes on where
  * it was in `dir`, where the bundler's log is too. `say` prints each step. When a part fails, or `stop` is aborted,
- * ends what it started and rejects.
+ * ends what it started and rejects: between two steps, so that none begins that nobody waits for.
  */
 export async function startDevStack(dir: string, say: (text: string) => void, stop?: AbortSignal): Promise<DevStack> {
   const parts: Part[] = [];
@@ -44,8 +44,12 @@ export async function startDevStack(dir: string, say: (text: string) => void, st
   const end = async () => {
     for (const part of parts.toReversed()) await part.stop();
   };
+  const step = (text: string) => {
+    say(text);
+    stop?.throwIfAborted();
+  };
   try {
-    return { ...(await startParts(dir, say, add)), stop: end };
+    return { ...(await startParts(dir, step, add)), stop: end };
   } catch (error) {
     await end();
     throw error;

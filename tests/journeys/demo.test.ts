@@ -1,22 +1,47 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
+import { appsBeside, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { type DevWorld, startDevWorld } from '../support/dev-world.ts';
 import { outputUntil } from '../support/output.ts';
 import { awaitSelector, confirmWindow, createPasskeys, makeNew, part, press } from '../support/pay.ts';
+import { testTutorial, tutorialVars } from '../support/tutorial.ts';
 
 const ROOT = join(import.meta.dir, '../..');
+// Everything beside one `npm start`: to start it takes as long as all else here.
+
+const desk = temporaryFolder();
+const appPort = freePort();
 let world: DevWorld;
+/** Chromium of those who play in none of their own. */
+let own: OwnBrowser | undefined;
 beforeAll(async () => {
-  world = await startDevWorld();
+  world = await startDevWorld(tutorialVars(appPort, desk.path));
+  own = chromium ? await startShell() : undefined;
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await own?.close();
+  await world.stop();
+  desk.remove();
+});
+
+test('what npm start knows besides the shop is the app of the tutorial, or what a file says', async () => {
+  expect(await appsBeside(undefined)).toEqual(TUTORIAL_CLIENTS);
+});
+
+describe.skipIf(!chromium)('the tutorial', () => {
+  testTutorial(
+    appPort,
+    () => world,
+    () => own as OwnBrowser,
+  );
+});
 
 test('the demo performs the whole main job against what npm start runs', async () => {
   const { code, output, errors } = await world.run('demo.ts');
@@ -80,7 +105,7 @@ test('one limit stays strict, and the command of the README resets it, from any 
   const refused = await send();
   expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', limit: 'sends-per-number' } });
   const args = command.replaceAll('.world/', `${world.path}/`).split(' ').slice(1);
-  const cleared = Bun.spawnSync([join(ROOT, 'dist/vault'), ...args], { cwd: tmpdir(), env: {} });
+  const cleared = Bun.spawnSync([world.program, ...args], { cwd: tmpdir(), env: {} });
   expect([cleared.exitCode, String(cleared.stdout)]).toEqual([0, `sends-per-number sms:${key}: 5 no longer count\n`]);
   expect((await send()).status).toBe(200);
 });
@@ -106,7 +131,7 @@ test('npm start offers recovery: its guardian has ether, and mails are sent', as
   const { guardian } = (await (await fetch(`${stack.vault}/api/contracts`)).json()) as { guardian: string };
   expect(guardian).toMatch(/^0x[0-9a-fA-F]{40}$/);
   const config = join(world.path, 'vault.env');
-  const doctor = Bun.spawn([join(ROOT, 'dist/vault'), 'doctor', '--json', '--config', config], {
+  const doctor = Bun.spawn([world.program, 'doctor', '--json', '--config', config], {
     env: {},
     stdout: 'pipe',
   });
@@ -141,14 +166,11 @@ test('a browser asks the shop in one file for no icon, which it does not have', 
 });
 
 describe.skipIf(!chromium)('the shop in one file', () => {
-  const desk = temporaryFolder();
   const passkeys = createPasskeys();
-  let own: OwnBrowser;
   let shop: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
   let origin = '';
 
   beforeAll(async () => {
-    own = await startShell();
     writeFileSync(join(desk.path, 'shop.mjs'), file);
     const port = freePort();
     origin = `http://localhost:${port}`;
@@ -156,11 +178,7 @@ describe.skipIf(!chromium)('the shop in one file', () => {
     shop = open({ VAULT: vault, PORT: `${port}` });
     await outputUntil(shop.stdout, origin);
   });
-  afterAll(async () => {
-    shop?.kill();
-    await own.close();
-    desk.remove();
-  });
+  afterAll(() => shop?.kill());
 
   const open = (env: Record<string, string>) =>
     Bun.spawn(['sh', '-c', `exec ${start}`], {
@@ -182,13 +200,13 @@ describe.skipIf(!chromium)('the shop in one file', () => {
   };
 
   test('takes a payment of somebody new, with test money, and finds it on the chain', async () => {
-    const page = await own.browser.newPage();
+    const page = await (own as OwnBrowser).browser.newPage();
     await page.goto(origin);
     await awaitSelector(page, '#buy:enabled');
     // Where the browser has no payment handlers, as most have none, the vault opens in a window.
     await page.evaluate('delete window.PaymentRequest');
     await page.click('#buy');
-    const confirm = await confirmWindow({ own }, passkeys);
+    const confirm = await confirmWindow({ own: own as OwnBrowser }, passkeys);
     await makeNew(confirm);
     expect(await part(confirm, 'review')).toContain('Not enough USDC');
     await press(confirm, 'add');
@@ -205,12 +223,12 @@ describe.skipIf(!chromium)('the shop in one file', () => {
   });
 
   test('a payment that was cancelled can be made again, and a forged receipt is none', async () => {
-    const page = await own.browser.newPage();
+    const page = await (own as OwnBrowser).browser.newPage();
     await page.goto(origin);
     await awaitSelector(page, '#buy:enabled');
     await page.evaluate('delete window.PaymentRequest');
     await page.click('#buy');
-    await press(await confirmWindow({ own }, passkeys), 'cancel');
+    await press(await confirmWindow({ own: own as OwnBrowser }, passkeys), 'cancel');
     expect(await says(page, /^No payment yet: /)).toContain('Cancelled');
     await awaitSelector(page, '#buy:enabled');
     const headers = { 'Content-Type': 'application/json' };
@@ -236,9 +254,13 @@ describe.skipIf(!chromium)('the shop in one file', () => {
   });
 });
 
-test('npm start ends with exit code 0, and the demo then says what is missing and fails', async () => {
-  const { code, output: said } = await world.end();
-  expect(code).toBe(0);
+test('SIGTERM to npm alone while the whole dev stack runs ends everything, with exit code 0', async () => {
+  expect((await world.end()).code).toBe(0);
+  expect(existsSync(join(world.path, 'stack.json'))).toBe(false);
+});
+
+test('npm start said where its secret is, and not the secret; once it has ended the demo says what is missing', async () => {
+  const said = world.printed();
   const secretFile = join(world.path, 'vault-data/operator.secret');
   expect(said).toContain(`cat ${secretFile}`);
   expect(said).not.toContain(readFileSync(secretFile, 'utf8').trim());

@@ -1,15 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildBinary } from '../support/binary.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { growTree, killTree } from '../support/tree.ts';
+import { spawnNpmStart, startEnv } from '../support/dev-world.ts';
+import { outputUntil } from '../support/output.ts';
+import { growTree, killTree, treeEnded } from '../support/tree.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-// Each starts the dev stack, and one builds the program first, as the demo's test does: the others have it built.
+// The demo's test ends the whole dev stack as npm does. Here it ends at earlier steps, and behind other shells: the chain
+// runs then, as a process of its own. One builds the program, the others have it built.
 
-const BUILDING = 'Building';
+const [BUILDING, STARTING] = ['Building', 'chain  '] as const;
 
 let program: Awaited<ReturnType<typeof buildBinary>>;
 beforeAll(async () => {
@@ -28,53 +31,33 @@ afterEach(() => {
   folder.remove();
 });
 
-/**
- * `npm start` in a dev stack of this test's own, once it has printed `text`. It installs nothing, as other tests run,
- * and builds nothing but for a test of just that.
- */
-async function startNpm(text: string, ...options: string[]) {
-  const world = { WORLD_DIR: folder.path, WORLD_PORTS: 'free' };
+/** `npm start` in a dev stack of this test's own, once it has printed `text`. */
+async function startNpm(text: typeof BUILDING | typeof STARTING, ...options: string[]) {
   const built = text === BUILDING ? {} : { WORLD_PROGRAM: program.path };
-  const own = { HOME: folder.path, ...world, ...built, npm_config_update_notifier: 'false' };
-  const env = { PATH: process.env['PATH'] ?? '', ...own };
-  const npm = Bun.spawn(['npm', 'start', '--ignore-scripts', ...options], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const npm = spawnNpmStart({ ...startEnv(folder.path), ...built }, ...options);
   known = [npm.pid];
-  const said = Promise.withResolvers<void>();
-  let output = '';
-  const read = async () => {
-    for await (const chunk of npm.stdout.pipeThrough(new TextDecoderStream())) {
-      output += chunk;
-      if (output.includes(text)) said.resolve();
-    }
-    said.reject(new Error(`npm start ended:\n${output}`));
-  };
-  read();
-  await said.promise;
+  await outputUntil(npm.stdout, text);
   known = growTree(known);
   return npm;
 }
 
-/** Resolves when nothing runs any more of what npm had started then, or started since. */
-async function ended(): Promise<void> {
-  for (let left = growTree(known); left.length > 0; left = growTree(known)) {
-    known = [...new Set([...known, ...left])];
-    await Bun.sleep(50);
-  }
-}
-
-test.each([
-  ['SIGTERM', 'the whole dev stack runs', 'npm run demo'],
-  ['SIGTERM', 'the vault is built', BUILDING],
-  ['SIGINT', 'the dev stack starts', 'chain  '],
-] as const)('%s to npm alone while %s ends everything, with exit code 0', async (signal, _, text) => {
-  const npm = await startNpm(text);
-  npm.kill(signal);
+test('SIGTERM to npm alone while the vault is built ends everything, with exit code 0, once it is built', async () => {
+  const begun = Date.now();
+  const npm = await startNpm(BUILDING);
+  npm.kill('SIGTERM');
   expect(await npm.exited).toBe(0);
-  await ended();
+  await treeEnded(known);
+  expect(existsSync(join(folder.path, 'stack.json'))).toBe(false);
+  const built = join(ROOT, 'dist/vault');
+  expect(statSync(built).mtimeMs).toBeGreaterThanOrEqual(begun);
+  expect(Bun.spawnSync([built, '--version'], { env: {} }).exitCode).toBe(0);
+});
+
+test('SIGINT to npm alone while the dev stack starts ends everything, with exit code 0', async () => {
+  const npm = await startNpm(STARTING);
+  npm.kill('SIGINT');
+  expect(await npm.exited).toBe(0);
+  await treeEnded(known);
   expect(existsSync(join(folder.path, 'stack.json'))).toBe(false);
 });
 
@@ -87,11 +70,12 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     const shell = join(folder.path, 'shell');
     writeFileSync(shell, WAITING_SHELL);
     chmodSync(shell, 0o755);
-    const npm = await startNpm('npm run demo', `--script-shell=${shell}`);
-    expect(known.length).toBeGreaterThan(5);
+    const npm = await startNpm(STARTING, `--script-shell=${shell}`);
+    // npm, the shell, the script and the chain.
+    expect(known.length).toBeGreaterThan(3);
     npm.kill(signal);
     await npm.exited;
-    await ended();
+    await treeEnded(known);
     expect(existsSync(join(folder.path, 'stack.json'))).toBe(false);
   },
 );

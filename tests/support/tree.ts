@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from './until.ts';
 
 interface Process {
   readonly pid: number;
@@ -25,6 +26,16 @@ export function killTree(pids: readonly number[]): void {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
+}
+
+/** Resolves when none of the processes given runs any more, nor any that they started since. */
+export async function treeEnded(pids: readonly number[]): Promise<void> {
+  let known = pids;
+  await until('all that was started has ended', () => {
+    const left = growTree(known);
+    known = [...new Set([...known, ...left])];
+    return left.length === 0;
+  });
 }
 
 /** Without `ps`, which a small image lacks. */

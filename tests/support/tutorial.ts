@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+// A reader who has docs/tutorial.md and nothing else: its files are saved and its commands are run as they stand. Only
+// the ports are written otherwise, as the reader would where they are taken: others may run this at the same time.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { type OwnBrowser, startShell } from '../../scripts/dev-stack/browser.ts';
-import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { freePort } from '../../scripts/dev-stack/port.ts';
-import { type Stack, TUTORIAL_CLIENTS } from '../../scripts/start.ts';
-import { buildBinary } from '../support/binary.ts';
-import { temporaryFolder } from '../support/databases.ts';
-import { otherCode } from '../support/digits.ts';
-import { outputUntil } from '../support/output.ts';
-import { awaitSelector, createPasskeys } from '../support/pay.ts';
-import { growTree, killTree } from '../support/tree.ts';
-
-// A reader who has docs/tutorial.md and nothing else: its files are saved and its commands are run as they stand. Only
-// the ports are written otherwise, as the reader would where they are taken: others may run this at the same time.
+import type { OwnBrowser } from '../../scripts/dev-stack/browser.ts';
+import { TUTORIAL_CLIENTS } from '../../scripts/start.ts';
+import { temporaryFolder } from './databases.ts';
+import type { DevWorld } from './dev-world.ts';
+import { otherCode } from './digits.ts';
+import { outputUntil } from './output.ts';
+import { awaitSelector, createPasskeys } from './pay.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const DOCUMENT = readFileSync(join(ROOT, 'docs/tutorial.md'), 'utf8');
@@ -34,18 +30,21 @@ const blocks: readonly Block[] = Array.from(
   },
 );
 
-// The dev stack is started around the program of this run: that npm start builds it is the demo's test.
+/** The variables of the `npm start` whose tutorial's app is at this port, and their file in this folder. */
+export function tutorialVars(appPort: number, folder: string): Record<string, string> {
+  const clients = join(folder, 'own-clients.json');
+  writeFileSync(clients, JSON.stringify(TUTORIAL_CLIENTS).replace(READERS_APP, `http://localhost:${appPort}`));
+  return { CLIENTS: clients, CLIENT_METADATA_HOSTS: 'agent.example' };
+}
 
-describe.skipIf(!chromium)('the tutorial', () => {
-  const world = temporaryFolder();
+const READERS_APP = 'http://localhost:3000';
+
+/** The tests of the tutorial, in which the first step, `npm start`, is done: it runs there. */
+export function testTutorial(appPort: number, worldOf: () => DevWorld, browserOf: () => OwnBrowser): void {
   const desk = temporaryFolder();
-  const appPort = freePort();
   const app = `http://localhost:${appPort}`;
   const passkeys = createPasskeys();
-  let program: Awaited<ReturnType<typeof buildBinary>>;
-  let npm: Bun.Subprocess;
-  let stack: Stack;
-  let own: OwnBrowser;
+  let stack: DevWorld['stack'];
   let page: Page;
   let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined;
   let did = '';
@@ -55,11 +54,10 @@ describe.skipIf(!chromium)('the tutorial', () => {
   const next = (language: string, file?: string): string => {
     const block = blocks[at++];
     expect(block).toMatchObject({ language, file });
-    const vault = stack?.vault.replace('127.0.0.1', 'localhost') ?? '';
-    const text = (block as Block).text
-      .replaceAll('http://localhost:3000', app)
-      .replace('listen(3000,', `listen(${appPort},`);
-    return stack ? text.replaceAll('http://localhost:8787', vault) : text;
+    return (block as Block).text
+      .replaceAll(READERS_APP, app)
+      .replace('listen(3000,', `listen(${appPort},`)
+      .replaceAll('http://localhost:8787', stack.vault.replace('127.0.0.1', 'localhost'));
   };
   const save = (language: string, file: string) => writeFileSync(join(desk.path, 'my-app', file), next(language, file));
   const startServer = async () => {
@@ -85,50 +83,23 @@ describe.skipIf(!chromium)('the tutorial', () => {
   };
 
   beforeAll(async () => {
-    program = await buildBinary();
-    own = await startShell();
-    page = await own.browser.newPage();
+    ({ stack } = worldOf());
+    const context = await browserOf().browser.createBrowserContext();
+    page = await context.newPage();
     await passkeys.attach(page);
   });
   afterAll(async () => {
     server?.kill('SIGINT');
-    const family = npm ? growTree([npm.pid]) : [];
-    npm?.kill('SIGTERM');
-    await npm?.exited;
-    killTree(family);
-    await own.close();
-    program.remove();
-    world.remove();
+    await page.browserContext().close();
     desk.remove();
   });
 
   test('1. a vault starts', async () => {
-    const command = next('sh').trim();
-    expect(command).toBe('npm start');
+    expect(next('sh')).toBe('npm start\n');
     const [known = ''] = TUTORIAL_CLIENTS['my-app'].redirect_uris;
     expect(DOCUMENT).toContain(`const redirect_uri = '${known}'`);
-    const clients = join(world.path, 'own-clients.json');
-    const uri = known.replace('http://localhost:3000', app);
-    writeFileSync(clients, JSON.stringify({ 'my-app': { redirect_uris: [uri] } }));
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      HOME: world.path,
-      WORLD_DIR: world.path,
-      npm_config_update_notifier: 'false',
-      WORLD_PORTS: 'free',
-      WORLD_PROGRAM: program.path,
-      CLIENTS: clients,
-      CLIENT_METADATA_HOSTS: 'agent.example',
-    };
-    // It installs nothing, as other tests run.
-    npm = Bun.spawn([...command.split(' '), '--ignore-scripts'], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const printed = await outputUntil(npm.stdout as ReadableStream<Uint8Array>, 'npm run demo');
+    const printed = worldOf().printed();
     expect(printed).toContain('In a browser:');
-    stack = await Bun.file(join(world.path, 'stack.json')).json();
     expect(printed).toContain(stack.inbox);
     const discovery = await (await fetch(`${stack.vault}/.well-known/openid-configuration`)).json();
     expect(discovery).toMatchObject({ client_id_metadata_document_supported: true });
@@ -194,4 +165,4 @@ describe.skipIf(!chromium)('the tutorial', () => {
     expect(blocks.slice(at)).toEqual([]);
     expect(DOCUMENT.match(/^```\w/gm)).toHaveLength(blocks.length);
   });
-});
+}
