@@ -60,8 +60,9 @@ export async function runTurn(relayer: Relayer): Promise<Turn> {
     Promise.all(relays.map((relay) => readTracked(relayer, relay, attemptsOf(relay)))),
   ]);
   if (!(await isSameChain(relayer, state))) return { changed: false, blocker: 'chain_reset' };
-  const simulated = await simulateAll(relayer, queuedRows.map(toRelay), feesOf(relayer, state));
   const next = await catchUp(relayer, state);
+  // Without a nonce nothing is signed, and whether it would succeed is asked for nothing.
+  const simulated = next ? await simulateAll(relayer, queuedRows.map(toRelay), feesOf(relayer, state)) : [];
   const followed = await Promise.allSettled(tracked.map((one) => trackRelay(relayer, state, one)));
   const isGap = next !== undefined && (await closeGap(relayer, state, relays, next.nonce));
   const inFlight = relays.filter(({ status, signer: by }) => status === 'signed' && by === signer.address).length;

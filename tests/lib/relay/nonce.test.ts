@@ -158,6 +158,19 @@ describe('a node that answers a nonce which is too high (M5)', () => {
   });
 });
 
+test('a node that does not answer how far the key was used: of what waits nothing is simulated until it does', async () => {
+  const world = await open();
+  world.lie((method, [, tag]) => (method === COUNT && tag !== 'latest' && tag !== 'pending' ? 'none' : undefined));
+  const simulated = () => world.node.methods.filter((one) => one === 'eth_estimateGas').length;
+  const alice = await world.submit('stored');
+  const before = simulated();
+  for (let i = 0; i < 3; i++) await world.look(1_000);
+  expect([(await world.relayOf(alice))['status'], simulated() - before]).toEqual(['queued', 0]);
+  world.beHonest();
+  expect(await signedAt(world, alice)).toBe(await chain.nonce());
+  expect(simulated()).toBeGreaterThan(before);
+});
+
 describe('a node that answers a nonce which is too low (M5)', () => {
   for (const answers of [1, 2, 3]) {
     test(`in ${answers} answers: nothing is signed twice, and nothing is burnt`, async () => {
