@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../commands/storage/sqlite.ts';
@@ -25,10 +25,13 @@ const FAULTS = join(import.meta.dir, '../support/hostile/writer-faults.ts');
 const HANG_MS = 12_000;
 const HANG_FOR_EVER_MS = 3_600_000;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
+type Ends = (() => unknown)[];
+const endAll = async (ends: Ends) => {
   for (const end of ends.splice(0).reverse()) await end();
-});
+};
+
+const ends: Ends = [];
+afterEach(() => endAll(ends));
 
 interface World {
   readonly dir: string;
@@ -38,7 +41,8 @@ interface World {
   order(fault: WriterFault): () => Promise<void>;
 }
 
-function openWorld(): World {
+/** A folder and the programs on it, which `ends` ends. */
+function openWorld(ends: Ends): World {
   const folder = temporaryFolder();
   ends.push(folder.remove);
   const fault = join(folder.path, 'fault');
@@ -84,82 +88,136 @@ async function expectNothingWrong({ file }: World, { acknowledged }: Claimants):
   expect(acknowledged.sessions.size).toBeGreaterThan(0);
 }
 
-const openSession = (program: Program, name: string) =>
+const openSession = (program: Program, name: string, ip = '203.0.113.1') =>
   fetch(`${program.url}/api/sessions`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'Edge-Connecting-IP': ip },
     body: JSON.stringify({ handle: name, did: `did:key:z${name}` }),
   });
 const statusOf = async (url: string) => (await fetch(url)).status;
 const readStatus = (program: Program) => statusOf(`${program.url}/api/sessions/status`);
 
 describe('a writer that dies ends the process with a word, and what was acknowledged is there', () => {
-  test.each(['exit before', 'exit after', 'throw after', 'reject after', 'garble after'] as const)(
-    '%s the commit',
-    async (fault) => {
-      const world = openWorld();
-      let program = await world.start();
-      const claimants = createClaimants(() => [program], 'd');
-      const running = claimants.run(CLIENTS);
-      await untilOpened(claimants, CLIENTS);
-      const taken = world.order(fault);
+  const ends: Ends = [];
+  let world: World;
+  /** Each test begins with the program that the one before it started. */
+  let program: Program;
+  beforeAll(async () => {
+    world = openWorld(ends);
+    program = await world.start();
+  });
+  afterAll(() => endAll(ends));
+
+  test.each([
+    ['exit before', 0],
+    ['exit after', 1],
+    ['throw after', 2],
+    ['reject after', 3],
+    ['garble after', 4],
+  ] as const)('%s the commit', async (fault, n) => {
+    const claimants = createClaimants(() => [program], `d${n}n`, n * 10_000);
+    const running = claimants.run(CLIENTS);
+    await untilOpened(claimants, CLIENTS);
+    const taken = world.order(fault);
+    await taken();
+    expect(await program.exited).toBe(1);
+    const said = program.output().match(/.*"writer_ended".*/g) ?? [];
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain('"level":"error"');
+    if (/throw|reject/.test(fault)) expect(said[0]).toMatch(/the writer has ended: [^"]*by a test/);
+    program = await world.start();
+    await untilOpened(claimants, CLIENTS);
+    claimants.end();
+    await running;
+    await expectNothingWrong(world, claimants);
+  });
+
+  test('what was asked then is answered, not cut', async () => {
+    const taken = world.order('exit after');
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => openSession(program, `asked${n}`)));
+    await taken();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(await program.exited).toBe(1);
+  });
+});
+
+describe('one program goes on', () => {
+  const ends: Ends = [];
+  let world: World;
+  let program: Program;
+  beforeAll(async () => {
+    world = openWorld(ends);
+    program = await world.start();
+  });
+  afterAll(() => endAll(ends));
+
+  test('an answer that comes twice answers nobody else', async () => {
+    const claimants = createClaimants(() => [program], 't');
+    const running = claimants.run(CLIENTS);
+    for (let n = 0; n < 10; n++) {
+      const taken = world.order('twice');
       await taken();
-      expect(await program.exited).toBe(1);
-      const said = program.output().match(/.*"writer_ended".*/g) ?? [];
-      expect(said).toHaveLength(1);
-      expect(said[0]).toContain('"level":"error"');
-      if (/throw|reject/.test(fault)) expect(said[0]).toMatch(/the writer has ended: [^"]*by a test/);
-      program = await world.start();
-      await untilOpened(claimants, CLIENTS);
-      claimants.end();
-      await running;
-      await program.stop();
-      await expectNothingWrong(world, claimants);
-    },
-  );
-});
-
-test('what was asked when the writer died is answered, not cut', async () => {
-  const world = openWorld();
-  const program = await world.start();
-  const taken = world.order('exit after');
-  const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => openSession(program, `asked${n}`)));
-  await taken();
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-  expect(await program.exited).toBe(1);
-});
-
-test('while the disk hangs reads are answered, writes are refused in time, and it goes on by itself', async () => {
-  const world = openWorld();
-  const program = await world.start();
-  expect((await openSession(program, 'before')).status).toBe(200);
-  const taken = world.order(`hang ${HANG_MS}`);
-  let isPending = true;
-  const pending = openSession(program, 'hung').finally(() => {
-    isPending = false;
+    }
+    claimants.end();
+    await running;
+    expect([...claimants.acknowledged.statuses.keys()].toSorted()).toEqual([200]);
+    await expectNothingWrong(world, claimants);
   });
-  await taken();
-  let reads = 0;
-  await until('the write is answered', async () => {
-    if ((await readStatus(program)) === 200) reads++;
-    return !isPending;
+
+  test("reads are answered and writes wait in the writer while another process has the file's lock", async () => {
+    expect((await openSession(program, 'before')).status).toBe(200);
+    const other = startOther('lock', `file:${world.file}`);
+    expect(await other.line()).toBe('locked');
+    let isPending = true;
+    const pending = openSession(program, 'waiting').finally(() => {
+      isPending = false;
+    });
+    // Not many: on a busy machine they would take as long as a write may wait.
+    for (let n = 0; n < 3; n++) expect(await readStatus(program)).toBe(200);
+    expect(isPending).toBe(true);
+    other.send('release');
+    expect((await pending).status).toBe(200);
+    // Held for longer than a write waits, it is refused and leaves nothing.
+    const longer = startOther('lock', `file:${world.file}`);
+    expect(await longer.line()).toBe('locked');
+    expect((await openSession(program, 'refused')).status).toBe(503);
+    longer.send('release');
+    expect(await longer.line()).toBe('free');
+    expect((await openSession(program, 'refused')).status).toBe(200);
+    await Promise.all([other.kill(), longer.kill()]);
   });
-  // The write that hung is refused, since nobody knows; so is the next, at once, since it has not run.
-  expect((await pending).status).toBe(503);
-  expect(reads).toBeGreaterThan(0);
-  expect((await openSession(program, 'next')).status).toBe(503);
-  expect(await statusOf(`${program.url}/readyz`)).toBe(503);
-  expect(await statusOf(`${program.url}/healthz`)).toBe(200);
-  await until('the vault is ready', async () => (await statusOf(`${program.url}/readyz`)) === 200);
-  expect((await openSession(program, 'next')).status).toBe(200);
-  // It was committed after all, or was refused before it ran, where a write of the vault's own had hung before it.
-  expect([409, 200]).toContain((await openSession(program, 'hung')).status);
-  expect((await openSession(program, 'hung')).status).toBe(409);
-  expect(await program.stop()).toBe(0);
+
+  test('while the disk hangs reads are answered, writes are refused in time, and it goes on by itself', async () => {
+    const open = (name: string) => openSession(program, `late${name}`, '203.0.113.2');
+    expect((await open('before')).status).toBe(200);
+    const taken = world.order(`hang ${HANG_MS}`);
+    let isPending = true;
+    const pending = open('hung').finally(() => {
+      isPending = false;
+    });
+    await taken();
+    let reads = 0;
+    await until('the write is answered', async () => {
+      if ((await readStatus(program)) === 200) reads++;
+      return !isPending;
+    });
+    // The write that hung is refused, since nobody knows; so is the next, at once, since it has not run.
+    expect((await pending).status).toBe(503);
+    expect(reads).toBeGreaterThan(0);
+    expect((await open('next')).status).toBe(503);
+    expect(await statusOf(`${program.url}/readyz`)).toBe(503);
+    expect(await statusOf(`${program.url}/healthz`)).toBe(200);
+    await until('the vault is ready', async () => (await statusOf(`${program.url}/readyz`)) === 200);
+    expect((await open('next')).status).toBe(200);
+    // It was committed after all, or was refused before it ran, where a write of the vault's own had hung before it.
+    expect([409, 200]).toContain((await open('hung')).status);
+    expect((await open('hung')).status).toBe(409);
+    expect(await program.stop()).toBe(0);
+  });
 });
 
 test('a disk that hangs for a minute is stalled, and for ten ends the program with a word', async () => {
-  const world = openWorld();
+  const world = openWorld(ends);
   const program = await world.start({ [HASTE]: '1' });
   const taken = world.order(`hang ${HANG_FOR_EVER_MS}`);
   const hung = openSession(program, 'hung');
@@ -177,7 +235,7 @@ test('a disk that hangs for a minute is stalled, and for ten ends the program wi
 });
 
 test('SIGTERM ends the program while the disk hangs', async () => {
-  const world = openWorld();
+  const world = openWorld(ends);
   const program = await world.start();
   const taken = world.order(`hang ${HANG_FOR_EVER_MS}`);
   const pending = openSession(program, 'hung').then(
@@ -190,50 +248,8 @@ test('SIGTERM ends the program while the disk hangs', async () => {
   expect([503, 'cut']).toContain(await pending);
 });
 
-test('an answer that comes twice answers nobody else', async () => {
-  const world = openWorld();
-  const program = await world.start();
-  const claimants = createClaimants(() => [program], 't');
-  const running = claimants.run(CLIENTS);
-  for (let n = 0; n < 10; n++) {
-    const taken = world.order('twice');
-    await taken();
-  }
-  claimants.end();
-  await running;
-  expect(await program.stop()).toBe(0);
-  expect([...claimants.acknowledged.statuses.keys()].toSorted()).toEqual([200]);
-  await expectNothingWrong(world, claimants);
-});
-
-test("reads are answered and writes wait in the writer while another process has the file's lock", async () => {
-  const world = openWorld();
-  const program = await world.start();
-  expect((await openSession(program, 'before')).status).toBe(200);
-  const other = startOther('lock', `file:${world.file}`);
-  expect(await other.line()).toBe('locked');
-  let isPending = true;
-  const pending = openSession(program, 'waiting').finally(() => {
-    isPending = false;
-  });
-  // Not many: on a busy machine they would take as long as a write may wait.
-  for (let n = 0; n < 3; n++) expect(await readStatus(program)).toBe(200);
-  expect(isPending).toBe(true);
-  other.send('release');
-  expect((await pending).status).toBe(200);
-  // Held for longer than a write waits, it is refused and leaves nothing.
-  const longer = startOther('lock', `file:${world.file}`);
-  expect(await longer.line()).toBe('locked');
-  expect((await openSession(program, 'refused')).status).toBe(503);
-  longer.send('release');
-  expect(await longer.line()).toBe('free');
-  expect((await openSession(program, 'refused')).status).toBe(200);
-  await Promise.all([other.kill(), longer.kill()]);
-  expect(await program.stop()).toBe(0);
-});
-
 test('kill -9 in the midst of commits of several programs on one file loses nothing', async () => {
-  const world = openWorld();
+  const world = openWorld(ends);
   const programs = await Promise.all([world.start(), world.start(), world.start()]);
   const claimants = createClaimants(() => programs, 'k');
   const running = claimants.run(CLIENTS);

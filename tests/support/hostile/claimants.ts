@@ -22,8 +22,11 @@ export interface Claimants {
 
 const PAUSE_MS = 20;
 
-/** Clients that ask one of the programs, a next one each time; `names` tell them from those of another database. */
-export function createClaimants(programs: () => readonly Program[], name: string): Claimants {
+/**
+ * Clients that ask one of the programs, a next one each time; `name` tells them from others of the database. Each claim
+ * has a number and an address of its own, from `first` on.
+ */
+export function createClaimants(programs: () => readonly Program[], name: string, first = 0): Claimants {
   const acknowledged: Acknowledged = { sessions: new Map(), verified: new Map(), statuses: new Map() };
   let isOver = false;
   let asked = 0;
@@ -77,7 +80,7 @@ export function createClaimants(programs: () => readonly Program[], name: string
     }
   }
 
-  let next = 0;
+  let next = first;
   const client = async () => {
     while (!isOver) await claim(next++);
   };
