@@ -40,6 +40,8 @@ export interface Phone {
   readonly passkeys: Passkeys;
   /** Another page of it, at the account page. */
   open(hash?: string): Promise<Device>;
+  /** Its page of the shop's, which stays open. */
+  shop(): Promise<Page>;
 }
 
 /** What an app's sign-up has the vault record. */
@@ -84,7 +86,21 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
 /** A new phone: nothing is stored on it; passkeys that are synced to it are there. */
 export async function openPhone(world: PhoneWorld, passkeys = createPasskeys()): Promise<Phone> {
   const context = await world.own.browser.createBrowserContext();
-  return { context, passkeys, open: (hash = '') => openDevice(world, { hash, passkeys, context }) };
+  let shop: Promise<Page> | undefined;
+  const openAtShop = async () => {
+    const page = await openShop({ ...world, context });
+    await passkeys.attach(page);
+    return page;
+  };
+  return {
+    context,
+    passkeys,
+    open: (hash = '') => openDevice(world, { hash, passkeys, context }),
+    shop() {
+      shop ??= openAtShop();
+      return shop;
+    },
+  };
 }
 
 /** Waits by looks that move the chain or its time: so they are few. */
@@ -139,11 +155,10 @@ export async function removeKey(device: Device, name: string): Promise<void> {
  */
 export async function signUp(
   world: PhoneWorld,
-  { context, passkeys }: Phone,
+  { passkeys, shop }: Phone,
   who: { readonly email: string; readonly account: Hex.Hex; readonly known?: Identity },
 ): Promise<Identity> {
-  const page = await openShop({ ...world, context });
-  await passkeys.attach(page);
+  const page = await shop();
   const call = (line: string, fields?: unknown) => callFrom(page, world.origin, line, fields);
   const { email: identifier, account: smartAccount, known } = who;
   const sent = { identifier, channel: 'email' };
@@ -179,7 +194,6 @@ export async function signUp(
     pubKeyY: y,
   };
   const { txHash } = await call('POST /api/dids', known ? { ...claim, txHash: known.txHash } : claim);
-  await page.close();
   return { did, credentialId, txHash };
 }
 
@@ -234,12 +248,11 @@ function assertAt(page: Page, credentialId: string, challenge: Uint8Array) {
 let payees = 0x1057000;
 
 /** Buys at the shop with the phone, up to the payment window. */
-export async function goBuying(world: PhoneWorld, { context, passkeys }: Phone) {
+export async function goBuying(world: PhoneWorld, phone: Phone) {
   const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
-  const shop = await openShop({ ...world, context });
   const data = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
-  const { told } = await buy(shop, { method: `${world.origin}/pay`, data });
-  const page = await confirmWindow(world, passkeys);
+  const { told } = await buy(await phone.shop(), { method: `${world.origin}/pay`, data });
+  const page = await confirmWindow(world, phone.passkeys);
   return { page, told, received: () => world.balanceOf(to, 'native') };
 }
 
