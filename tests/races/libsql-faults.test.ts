@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { openDatabase } from '../../commands/storage/database.ts';
 import { type LibsqlServer, libsqlProgram, startLibsql } from '../../scripts/dev-stack/libsql.ts';
 import { temporaryFolder } from '../support/databases.ts';
@@ -30,9 +30,9 @@ const MANY_WRITERS = ['--checkpoint-interval-s', '5'];
 const SLOW: readonly LibsqlFault[] = ['ignore', 'swallow', 3_000];
 
 const ends: (() => unknown)[] = [];
-afterEach(async () => {
+const endAll = async () => {
   for (const end of ends.splice(0).reverse()) await end();
-});
+};
 
 interface World {
   readonly server: LibsqlServer;
@@ -97,9 +97,15 @@ const cases = describe.skipIf(libsqlProgram() === undefined).each([
   { vaults: 3, called: 'three vaults' },
 ]);
 
+// Of each, the tests have the same server and programs, one after the other.
 cases('$called on a libSQL server', ({ vaults }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld(vaults);
+  });
+  afterAll(endAll);
+
   test('keeps each word once while requests and answers are refused, cut, halved, garbled and lost', async () => {
-    const world = await openWorld(vaults);
     const draw = openDraw(SEED);
     const faults = isLong ? [...QUICK, ...QUICK, ...QUICK, ...SLOW] : QUICK;
     world.proxy.trouble = () => (draw.below(1000) < RATE ? faults[draw.below(faults.length)] : undefined);
@@ -113,19 +119,18 @@ cases('$called on a libSQL server', ({ vaults }) => {
   });
 
   test('keeps each word once while the server is killed and started again', async () => {
-    const world = await openWorld(vaults);
     const claimants = createClaimants(() => world.programs, 'k');
     const running = claimants.run(CLIENTS);
-    let server = world.server;
+    let { server } = world;
     for (let n = 0; n < (isLong ? 20 : 2); n++) {
       await untilDone(claimants, CLIENTS);
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
       await Bun.sleep(n % 2 ? 500 : 0);
       server = (await startLibsql({ dir: `${world.dir}/libsql`, more: MANY_WRITERS })) as LibsqlServer;
+      ends.push(server.stop);
       world.proxy.target = server.url;
     }
-    ends.push(() => server.stop());
     await untilDone(claimants, CLIENTS);
     claimants.end();
     await running;
@@ -134,6 +139,8 @@ cases('$called on a libSQL server', ({ vaults }) => {
 });
 
 describe.skipIf(libsqlProgram() === undefined)('vaults that start', () => {
+  afterEach(endAll);
+
   test('at once on an empty server, while every third request goes wrong, all come up', async () => {
     const draw = openDraw(SEED);
     const world = await openWorld(4, () => (draw.below(3) === 0 ? QUICK[draw.below(QUICK.length)] : undefined));
