@@ -10,6 +10,8 @@ export interface Artifact {
   readonly abi: Abi.Abi;
   readonly bytecode: `0x${string}`;
   readonly deployedBytecode: `0x${string}`;
+  /** Of a deployed contract: the sources and the settings that it was made from, as the compiler says (JSON). */
+  readonly metadata?: string;
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -35,6 +37,14 @@ const SETTINGS = {
   metadata: { bytecodeHash: 'none', appendCBOR: false },
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
+/** The same, and what the compiler says that the deployed contracts were made from. */
+const OWN_SETTINGS = {
+  ...SETTINGS,
+  outputSelection: {
+    ...SETTINGS.outputSelection,
+    ...Object.fromEntries(DEPLOYED.map((name) => [`contracts/${name}.sol`, { [name]: ['metadata'] }])),
+  },
+};
 
 /**
  * Every contract by name, one per file and named after it (`Account.t.sol` holds `AccountTest`). Compiles (some
@@ -52,7 +62,7 @@ export function compileWorld(): Promise<Record<string, Artifact>> {
 async function compileFolders(folders: readonly string[]): Promise<Record<string, Artifact>> {
   const sources = await readSources(folders);
   const key = createHash('sha256')
-    .update(JSON.stringify([sources, SETTINGS]))
+    .update(JSON.stringify([sources, OWN_SETTINGS]))
     .update(await readFile(join(ROOT, 'bun.lock')))
     .digest('hex');
   const names = Object.keys(sources).map(contractName);
@@ -150,13 +160,14 @@ interface CompilerOutput {
 
 interface CompiledContract {
   readonly abi: Abi.Abi;
+  readonly metadata?: string;
   readonly evm: { readonly bytecode: { object: string }; readonly deployedBytecode: { object: string } };
 }
 
 async function compile(sources: Record<string, { content: string }>): Promise<Record<string, Artifact>> {
   // Imported here because loading the compiler takes longer than everything else.
   const { default: solc } = await import('solc');
-  const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS });
+  const input = JSON.stringify({ language: 'Solidity', sources, settings: OWN_SETTINGS });
   const output: CompilerOutput = JSON.parse(solc.compile(input, { import: loadImport }));
   if (output.errors?.length) throw new Error(output.errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
   const artifacts: Record<string, Artifact> = {};
@@ -164,11 +175,12 @@ async function compile(sources: Record<string, { content: string }>): Promise<Re
     const name = contractName(path);
     const contract = output.contracts?.[path]?.[name];
     if (!contract) throw new Error(`${path} holds no contract ${name}`);
-    const { abi, evm } = contract;
+    const { abi, evm, metadata } = contract;
     artifacts[name] = {
       abi,
       bytecode: `0x${evm.bytecode.object}`,
       deployedBytecode: `0x${evm.deployedBytecode.object}`,
+      ...(metadata ? { metadata } : {}),
     };
   }
   return artifacts;
