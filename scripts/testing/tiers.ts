@@ -4,8 +4,6 @@ const LONG = [
   ...['tests/soak/', 'tests/torture/'],
   // scripts/contracts is red in the usual run once a source differs from the committed code.
   'tests/contracts/',
-  // Compiles all contracts once more; scripts/contracts holds the committed code to the sources.
-  'tests/scripts/standard-input.test.ts',
   // A thief of a whole day; bundler/sponsor-day and sponsored-calls have the same limits at their edges.
   'tests/lib/bundler/sponsor-attacks.test.ts',
   // Thirty hours of sign-ins at two vaults; routes/token and signing/signing-keys have the same rules at one.
