@@ -36,8 +36,6 @@ export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOp
     SEED: String(seed),
     // Bun gives memory back to the system all the time and asks for it again: 4 % of a run's processor time.
     MIMALLOC_PURGE_DELAY: '-1',
-    // It looks at the heap after each turn, and collects where little is to be found: 7 %.
-    BUN_GC_TIMER_DISABLE: '1',
     TEST_LONG: isLong ? '1' : '',
     TEST_PROGRAMS: String(jobs + busy),
     TEST_RUN_DIR: folder,
