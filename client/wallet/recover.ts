@@ -15,11 +15,12 @@ export function recoverKeys(digest: Uint8Array, signature: Uint8Array): PublicKe
   const square = mod(r ** 3n + A * r + B, P);
   const y = power(square, (P + 1n) / 4n, P);
   if (r === 0n || s === 0n || mod(y * y, P) !== square) return [];
-  const inverse = invert(r, N);
+  // An inverse of a prime's field is a power (Fermat).
+  const inverse = power(r, N - 2n, N);
   const [ofR, ofG] = [multiply({ x: r, y, z: 1n }, mod(s * inverse, N)), multiply(G, mod(-e * inverse, N))];
   return [ofR, { ...ofR, y: P - ofR.y }].flatMap((one) => {
     const { x, y, z } = add(one, ofG);
-    const scale = invert(z, P);
+    const scale = power(z, P - 2n, P);
     const of = (value: bigint) => `0x${word(mod(value, P))}` as const;
     return z === 0n ? [] : [{ x: of(x * scale ** 2n), y: of(y * scale ** 3n) }];
   });
@@ -44,28 +45,23 @@ interface Point {
 }
 
 function add(a: Point, b: Point): Point {
-  if (a.z === 0n || b.z === 0n) return a.z === 0n ? b : a;
-  const [left, right] = [a.x * b.z ** 2n, a.y * b.z ** 3n].map((value) => mod(value, P)) as [bigint, bigint];
-  const [run, rise] = [mod(b.x * a.z ** 2n - left, P), mod(b.y * a.z ** 3n - right, P)];
-  if (run === 0n && rise === 0n) return double(a);
-  const [square, cube] = [mod(run ** 2n, P), mod(run ** 3n, P)];
-  const x = mod(rise ** 2n - cube - 2n * left * square, P);
-  return { x, y: mod(rise * (left * square - x) - right * cube, P), z: mod(a.z * b.z * run, P) };
-}
-
-function double({ x: a, y: b, z }: Point): Point {
-  const [square, rise] = [mod(b * b, P), mod(3n * a * a + A * mod(z * z, P) ** 2n, P)];
-  const left = mod(4n * a * square, P);
-  const x = mod(rise * rise - 2n * left, P);
-  return { x, y: mod(rise * (left - x) - 8n * square * square, P), z: mod(2n * b * z, P) };
+  if (a.z === 0n) return b;
+  if (b.z === 0n) return a;
+  let [left, right, other, z] = [a.x * b.z ** 2n, a.y * b.z ** 3n, b.x * a.z ** 2n, a.z * b.z];
+  let [run, rise] = [mod(other - left, P), mod(b.y * a.z ** 3n - right, P)];
+  // The same point: the line is the tangent.
+  if (run === 0n && rise === 0n)
+    [left, right, other, z, run, rise] = [a.x, a.y, a.x, a.z, 2n * a.y, 3n * a.x ** 2n + A * a.z ** 4n];
+  const x = mod(rise ** 2n - (left + other) * run ** 2n, P);
+  return { x, y: mod(rise * (left * run ** 2n - x) - right * run ** 3n, P), z: mod(z * run, P) };
 }
 
 function multiply(point: Point, times: bigint): Point {
-  let sum: Point = { x: 1n, y: 1n, z: 0n };
+  let sum = { ...point, z: 0n };
   let doubled = point;
   for (let rest = times; rest > 0n; rest >>= 1n) {
     if (rest & 1n) sum = add(sum, doubled);
-    doubled = double(doubled);
+    doubled = add(doubled, doubled);
   }
   return sum;
 }
@@ -78,18 +74,6 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
     square = mod(square * square, modulus);
   }
   return result;
-}
-
-/** By Euclid's algorithm; 0 for a multiple of the modulus, which is prime. */
-function invert(value: bigint, modulus: bigint): bigint {
-  let [rest, next] = [modulus, mod(value, modulus)];
-  let [last, factor] = [0n, 1n];
-  while (next > 1n) {
-    const times = rest / next;
-    [rest, next] = [next, rest - times * next];
-    [last, factor] = [factor, last - times * factor];
-  }
-  return next * mod(factor, modulus);
 }
 
 function mod(value: bigint, modulus: bigint): bigint {
