@@ -79,6 +79,18 @@ function openWorld(ends: Ends): World {
   };
 }
 
+/** A world that the tests of a `describe` share, and its program. */
+function shareWorld(): { world: World; program: Program } {
+  const ends: Ends = [];
+  const shared = {} as { world: World; program: Program };
+  beforeAll(async () => {
+    shared.world = openWorld(ends);
+    shared.program = await shared.world.start();
+  });
+  afterAll(() => endAll(ends));
+  return shared;
+}
+
 async function expectNothingWrong({ file }: World, { acknowledged }: Claimants): Promise<void> {
   const database = openSqlite(file);
   expect(await auditClaims(database, acknowledged)).toEqual(NOTHING_WRONG);
@@ -98,15 +110,8 @@ const statusOf = async (url: string) => (await fetch(url)).status;
 const readStatus = (program: Program) => statusOf(`${program.url}/api/sessions/status`);
 
 describe('a writer that dies ends the process with a word, and what was acknowledged is there', () => {
-  const ends: Ends = [];
-  let world: World;
-  /** Each test begins with the program that the one before it started. */
-  let program: Program;
-  beforeAll(async () => {
-    world = openWorld(ends);
-    program = await world.start();
-  });
-  afterAll(() => endAll(ends));
+  // Each test begins with the program that the one before it started.
+  const shared = shareWorld();
 
   test.each([
     ['exit before', 0],
@@ -115,82 +120,75 @@ describe('a writer that dies ends the process with a word, and what was acknowle
     ['reject after', 3],
     ['garble after', 4],
   ] as const)('%s the commit', async (fault, n) => {
-    const claimants = createClaimants(() => [program], `d${n}n`, n * 10_000);
+    const claimants = createClaimants(() => [shared.program], `d${n}n`, n * 10_000);
     const running = claimants.run(CLIENTS);
     await untilOpened(claimants, CLIENTS);
-    const taken = world.order(fault);
+    const taken = shared.world.order(fault);
     await taken();
-    expect(await program.exited).toBe(1);
-    const said = program.output().match(/.*"writer_ended".*/g) ?? [];
+    expect(await shared.program.exited).toBe(1);
+    const said = shared.program.output().match(/.*"writer_ended".*/g) ?? [];
     expect(said).toHaveLength(1);
     expect(said[0]).toContain('"level":"error"');
     if (/throw|reject/.test(fault)) expect(said[0]).toMatch(/the writer has ended: [^"]*by a test/);
-    program = await world.start();
+    shared.program = await shared.world.start();
     await untilOpened(claimants, CLIENTS);
     claimants.end();
     await running;
-    await expectNothingWrong(world, claimants);
+    await expectNothingWrong(shared.world, claimants);
   });
 
   test('what was asked then is answered, not cut', async () => {
-    const taken = world.order('exit after');
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => openSession(program, `asked${n}`)));
+    const taken = shared.world.order('exit after');
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => openSession(shared.program, `asked${n}`)));
     await taken();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(await program.exited).toBe(1);
+    expect(await shared.program.exited).toBe(1);
   });
 });
 
 describe('one program goes on', () => {
-  const ends: Ends = [];
-  let world: World;
-  let program: Program;
-  beforeAll(async () => {
-    world = openWorld(ends);
-    program = await world.start();
-  });
-  afterAll(() => endAll(ends));
+  const shared = shareWorld();
 
   test('an answer that comes twice answers nobody else', async () => {
-    const claimants = createClaimants(() => [program], 't');
+    const claimants = createClaimants(() => [shared.program], 't');
     const running = claimants.run(CLIENTS);
     for (let n = 0; n < 10; n++) {
-      const taken = world.order('twice');
+      const taken = shared.world.order('twice');
       await taken();
     }
     claimants.end();
     await running;
     expect([...claimants.acknowledged.statuses.keys()].toSorted()).toEqual([200]);
-    await expectNothingWrong(world, claimants);
+    await expectNothingWrong(shared.world, claimants);
   });
 
   test("reads are answered and writes wait in the writer while another process has the file's lock", async () => {
-    expect((await openSession(program, 'before')).status).toBe(200);
-    const other = startOther('lock', `file:${world.file}`);
+    expect((await openSession(shared.program, 'before')).status).toBe(200);
+    const other = startOther('lock', `file:${shared.world.file}`);
     expect(await other.line()).toBe('locked');
     let isPending = true;
-    const pending = openSession(program, 'waiting').finally(() => {
+    const pending = openSession(shared.program, 'waiting').finally(() => {
       isPending = false;
     });
     // Not many: on a busy machine they would take as long as a write may wait.
-    for (let n = 0; n < 3; n++) expect(await readStatus(program)).toBe(200);
+    for (let n = 0; n < 3; n++) expect(await readStatus(shared.program)).toBe(200);
     expect(isPending).toBe(true);
     other.send('release');
     expect((await pending).status).toBe(200);
     // Held for longer than a write waits, it is refused and leaves nothing.
-    const longer = startOther('lock', `file:${world.file}`);
+    const longer = startOther('lock', `file:${shared.world.file}`);
     expect(await longer.line()).toBe('locked');
-    expect((await openSession(program, 'refused')).status).toBe(503);
+    expect((await openSession(shared.program, 'refused')).status).toBe(503);
     longer.send('release');
     expect(await longer.line()).toBe('free');
-    expect((await openSession(program, 'refused')).status).toBe(200);
+    expect((await openSession(shared.program, 'refused')).status).toBe(200);
     await Promise.all([other.kill(), longer.kill()]);
   });
 
   test('while the disk hangs reads are answered, writes are refused in time, and it goes on by itself', async () => {
-    const open = (name: string) => openSession(program, `late${name}`, '203.0.113.2');
+    const open = (name: string) => openSession(shared.program, `late${name}`, '203.0.113.2');
     expect((await open('before')).status).toBe(200);
-    const taken = world.order(`hang ${HANG_MS}`);
+    const taken = shared.world.order(`hang ${HANG_MS}`);
     let isPending = true;
     const pending = open('hung').finally(() => {
       isPending = false;
@@ -198,21 +196,21 @@ describe('one program goes on', () => {
     await taken();
     let reads = 0;
     await until('the write is answered', async () => {
-      if ((await readStatus(program)) === 200) reads++;
+      if ((await readStatus(shared.program)) === 200) reads++;
       return !isPending;
     });
     // The write that hung is refused, since nobody knows; so is the next, at once, since it has not run.
     expect((await pending).status).toBe(503);
     expect(reads).toBeGreaterThan(0);
     expect((await open('next')).status).toBe(503);
-    expect(await statusOf(`${program.url}/readyz`)).toBe(503);
-    expect(await statusOf(`${program.url}/healthz`)).toBe(200);
-    await until('the vault is ready', async () => (await statusOf(`${program.url}/readyz`)) === 200);
+    expect(await statusOf(`${shared.program.url}/readyz`)).toBe(503);
+    expect(await statusOf(`${shared.program.url}/healthz`)).toBe(200);
+    await until('the vault is ready', async () => (await statusOf(`${shared.program.url}/readyz`)) === 200);
     expect((await open('next')).status).toBe(200);
     // It was committed after all, or was refused before it ran, where a write of the vault's own had hung before it.
     expect([409, 200]).toContain((await open('hung')).status);
     expect((await open('hung')).status).toBe(409);
-    expect(await program.stop()).toBe(0);
+    expect(await shared.program.stop()).toBe(0);
   });
 });
 
