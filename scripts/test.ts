@@ -1,7 +1,6 @@
 // npm test [-- AREA…]: the static checks and the tests of a tier, or the tests of an area. Closes with real counts;
 // zero tests is a failure.
 import { join } from 'node:path';
-import { runAsBatch } from './testing/batch.ts';
 import { startBusy } from './testing/busy.ts';
 import { changedFiles, testsOf } from './testing/changed.ts';
 import { runChecks } from './testing/checks.ts';
@@ -23,7 +22,6 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const files = filesFor(options);
-  runAsBatch();
   installTools();
   const needsChecks = areas.length === 0 && again === undefined && tier !== 'rest';
   const [checks] = await Promise.all([needsChecks ? runChecks() : NONE, ...(isStatic ? [] : [prepareTests()])]);
