@@ -53,7 +53,12 @@ export function askPopup<Details>(what: Asked, { origin, window: popup }: Popup,
       // A receipt is for the person to read.
       if (data.type === 'answer' && what === 'approve') popup.close();
     };
-    const timer = setInterval(() => popup.closed && leave(`not_${what === 'pay' ? 'paid_yet' : 'approved'}`), 500);
+    // A window says its word and closes: it may be seen closed before the word is here. One more look lets it come.
+    let wasClosed = false;
+    const timer = setInterval(() => {
+      if (wasClosed) leave(`not_${what === 'pay' ? 'paid_yet' : 'approved'}`);
+      wasClosed = popup.closed;
+    }, 500);
     addEventListener('message', hear);
     shown.catch(fail);
   });
