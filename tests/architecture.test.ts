@@ -283,6 +283,11 @@ describe('no test waits by chance', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('none waits by .rejects or .resolves, which no message of a worker wakes: settled() and await do', async () => {
+    const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
+    expect(files.filter((_, at) => /\)\s*\.(?:rejects|resolves)\b/.test(texts[at] ?? ''))).toEqual([]);
+  });
+
   test('a property draws from SEED: its failure comes again', async () => {
     const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
     const countOf = (text: string, what: RegExp) => (text.match(what) ?? []).length;

@@ -17,6 +17,7 @@ import {
 } from '../support/authorizations.ts';
 import { createPayer, orderOf, PAYEE, paymentOf, payOrder, settle, USDC } from '../support/payers.ts';
 import { paymentCall } from '../support/payment-operations.ts';
+import { settled } from '../support/settled.ts';
 
 const { rpc, url, stop } = await startChain();
 afterAll(stop);
@@ -86,7 +87,7 @@ describe('a payment by authorization is paid', () => {
     // The facilitator's own transaction comes second, and reverts.
     const from = devAccount('bob').address;
     const late = (await rpc('eth_sendTransaction', [{ from, gas: '0x7a120', ...call }])) as Hex.Hex;
-    await expect(waitForReceipt(rpc, late)).rejects.toThrow('reverted');
+    expect(await settled(waitForReceipt(rpc, late))).toThrow('reverted');
     expect(await verify(receiptOf(alice.address, late), order)).toMatchObject({ txHash: receipt.txHash });
   });
 
@@ -154,7 +155,7 @@ describe('an authorization pays the order of its nonce, and no other', () => {
     const elsewhere = { status: 'unverifiable', reason: 'other_chain' } as const;
     expect(await verify({ ...receipt, chainId: 8453 }, order)).toEqual(elsewhere);
     const asked = verify({ ...receipt, chainId: 8453 }, { ...order, chainId: 8453 });
-    await expect(asked).rejects.toThrow('chain 84532, not 8453');
+    expect(await settled(asked)).toThrow('chain 84532, not 8453');
   });
 
   test('not to the payer themselves', async () => {
@@ -171,12 +172,12 @@ describe('an authorization pays the order of its nonce, and no other', () => {
 
   test('and the token takes it once: a replay reverts, in one transaction too', async () => {
     const { call, order } = await paidByAlice();
-    await expect(sendTransaction(rpc, bob, call)).rejects.toThrow('authorization is used or canceled');
+    expect(await settled(sendTransaction(rpc, bob, call))).toThrow('authorization is used or canceled');
     // Another amount to another payee under the same nonce.
     const other = await callByAlice(order, { to: CAROL, value: 1n });
-    await expect(sendTransaction(rpc, bob, other)).rejects.toThrow('authorization is used or canceled');
+    expect(await settled(sendTransaction(rpc, bob, other))).toThrow('authorization is used or canceled');
     const twice = await callByAlice(teaFor());
-    await expect(together(twice, twice)).rejects.toThrow();
+    expect(await settled(together(twice, twice))).toThrow();
   });
 });
 

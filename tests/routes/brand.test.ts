@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { beside } from '../../lib/base/operator-files.ts';
 import { PNG, SVG } from '../support/brand.ts';
+import { settled } from '../support/settled.ts';
 import { startVault } from '../support/vault.ts';
 
 const FILES: Readonly<Record<string, string | Uint8Array>> = {
@@ -62,7 +63,7 @@ test('the brand names the passkeys’ dialog and the payment handler', async () 
 });
 
 test('a vault does not start with a brand that cannot be used', async () => {
-  await expect(startVault({ BRAND_LOGO: '/none.svg' }, { operatorFiles })).rejects.toThrow(
+  expect(await settled(startVault({ BRAND_LOGO: '/none.svg' }, { operatorFiles }))).toThrow(
     'BRAND_LOGO is a file that does not exist',
   );
 });

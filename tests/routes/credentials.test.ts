@@ -12,6 +12,7 @@ import {
   partsOfCredential,
 } from '../support/credentials.ts';
 import { otherCode } from '../support/digits.ts';
+import { settled } from '../support/settled.ts';
 import { originOf } from '../support/touch.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 import { readToken, sdJwt } from '../tools/credential-clients.ts';
@@ -216,7 +217,7 @@ describe('published libraries take it', () => {
   test('jose: the signature, the type and the issuer', async () => {
     const { payload } = await readToken(await credentialFor(t, holder), originOf(t), new Date(t.clock.now()));
     expect(payload.iss).toBe(originOf(t));
-    await expect(readToken(await credentialFor(t, holder), 'http://127.0.0.1:1', new Date())).rejects.toThrow();
+    expect(await settled(readToken(await credentialFor(t, holder), 'http://127.0.0.1:1', new Date()))).toThrow();
   });
 
   test('@sd-jwt/sd-jwt-vc: all claims', async () => {
@@ -234,7 +235,7 @@ describe('published libraries take it', () => {
     const verifier = sdJwt(originOf(t));
     const { payload } = await verifier.verify(shown, { ...options(), keyBindingNonce: 'n1' });
     expect([payload['email_domain'], payload['email']]).toEqual(['example.com', undefined]);
-    await expect(verifier.verify(shown, { ...options(), keyBindingNonce: 'n2' })).rejects.toThrow();
+    expect(await settled(verifier.verify(shown, { ...options(), keyBindingNonce: 'n2' }))).toThrow();
   });
 
   test('replay of a presentation at another verifier: a copy has no binding for its nonce', async () => {
@@ -242,13 +243,13 @@ describe('published libraries take it', () => {
     const kb = { payload: { aud: 'https://shop.example', nonce: 'n1', iat: seconds() } };
     const forged = await sdJwt(originOf(t), await createHolder()).present(credential, { email: true } as never, { kb });
     for (const copy of [credential, forged])
-      await expect(sdJwt(originOf(t)).verify(copy, { ...options(), keyBindingNonce: 'n1' })).rejects.toThrow();
+      expect(await settled(sdJwt(originOf(t)).verify(copy, { ...options(), keyBindingNonce: 'n1' }))).toThrow();
   });
 
   test('after its end it is refused', async () => {
     const credential = await credentialFor(t, holder);
     const late = { currentDate: seconds() + 86_401 };
-    await expect(sdJwt(originOf(t)).verify(credential, late)).rejects.toThrow();
+    expect(await settled(sdJwt(originOf(t)).verify(credential, late))).toThrow();
   });
 });
 

@@ -7,6 +7,7 @@ import { mintUsdc, placeUsdc, USDC } from '../../scripts/dev-stack/usdc.ts';
 import { testClock } from '../support/clock.ts';
 import { answering, tokenCode } from '../support/evm/dispatch.ts';
 import { type Liar, type Lie, startLiar } from '../support/liar.ts';
+import { settled } from '../support/settled.ts';
 import { expectStrictPage } from '../support/strict-page.ts';
 import { startVault, type TestVault } from '../support/vault.ts';
 
@@ -191,7 +192,7 @@ describe('the worker and the page', () => {
   test.each(['http://scan.example', 'javascript:alert(1)', 'https://a:b@scan.example', 'https://scan.example/?a=1'])(
     'the explorer %s is refused',
     async (EXPLORER_URL) => {
-      await expect(startVault({ ...PUBLIC, EXPLORER_URL })).rejects.toThrow('EXPLORER_URL must be an https URL');
+      expect(await settled(startVault({ ...PUBLIC, EXPLORER_URL }))).toThrow('EXPLORER_URL must be an https URL');
     },
   );
 

@@ -73,32 +73,18 @@ type ThreadedDatabase = TestDatabase & Pick<EmbeddedDatabase, 'file'> & { readon
 /** The embedded database with the thread that writes it. */
 export async function openWithThread(path: string): Promise<ThreadedDatabase> {
   const database = openSqlite(path);
-  const thread = await inTurnOfItsOwn(startWriter(database.file));
+  const thread = await startWriter(database.file);
   database.writeOn(thread);
   return {
     thread,
     file: database.file,
-    execute: (statement) => inTurnOfItsOwn(database.execute(statement)),
-    batch: (statements, mode) => inTurnOfItsOwn(database.batch(statements, mode)),
+    execute: (statement) => database.execute(statement),
+    batch: (statements, mode) => database.batch(statements, mode),
     async close() {
       database.close();
       await thread.close();
     },
   };
-}
-
-/**
- * Settles after the turn in which the thread's message came: `expect(…).rejects` waits in a loop of its own, into which
- * no further message comes while one is being handled.
- */
-async function inTurnOfItsOwn<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } finally {
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
-  }
 }
 
 /** One connection, because settings made by statements hold for one only. */

@@ -3,6 +3,7 @@ import type { Hex } from '../../../client/wallet/bytes.ts';
 import type { Enclave } from '../../../client/wallet/enclave.ts';
 import type { Operation } from '../../../client/wallet/operation.ts';
 import { checkFee, FeeBoundError, signOperation } from '../../../client/wallet/send.ts';
+import { settled } from '../../support/settled.ts';
 
 const feeMax = '10000000000000000';
 const operation = (more: Partial<Record<keyof Operation, Hex>> = {}): Operation => ({
@@ -47,7 +48,7 @@ describe('the bound on fees', () => {
     const config = { rpId: 'localhost', chainId: 84532, feeMax };
     const standing = { state: { isDeployed: true, isOwn: true, kind: 1, keys: [] }, fees: {} as never, at: 0 } as const;
     const signing = { config, enclave: {} as Enclave, entryPoint: '0x', standing } as const;
-    await expect(signOperation(account, operation({ preVerificationGas: '0xffffff' }), signing)).rejects.toThrow(
+    expect(await settled(signOperation(account, operation({ preVerificationGas: '0xffffff' }), signing))).toThrow(
       FeeBoundError,
     );
   });

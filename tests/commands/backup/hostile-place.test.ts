@@ -7,6 +7,7 @@ import { openBucket } from '../../../commands/backup/bucket-place.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { runProgram } from '../../support/run.ts';
 import { errorOf, type S3Bucket, startBucket } from '../../support/s3/server.ts';
+import { settled } from '../../support/settled.ts';
 
 const template = temporaryFolder();
 let folder = template;
@@ -49,7 +50,7 @@ describe('a list', () => {
     const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>';
     let asked = 0;
     bucket.fail(() => (asked++ < 50 ? page(more + contents(NAMES)) : page('<IsTruncated>false</IsTruncated>')));
-    await expect(place().list()).rejects.toThrow('the list of the bucket has no end');
+    expect(await settled(place().list())).toThrow('the list of the bucket has no end');
     expect(asked).toBe(2);
   });
 
@@ -59,7 +60,7 @@ describe('a list', () => {
       const token = `<NextContinuationToken>${asked++ % 2}</NextContinuationToken>`;
       return page(asked > 1_200 ? '' : `<IsTruncated>true</IsTruncated>${token}${contents(NAMES)}`);
     });
-    await expect(place().list()).rejects.toThrow('the list of the bucket has no end');
+    expect(await settled(place().list())).toThrow('the list of the bucket has no end');
     expect(asked).toBe(1_000);
   });
 
@@ -89,7 +90,7 @@ describe('a read', () => {
   test('takes no more than it asked for, from a service that does not know ranges', async () => {
     bucket.objects.set('a', Buffer.alloc(1_000_000, 'x'));
     bucket.fail(({ method }) => (method === 'GET' ? new Response(new Uint8Array(1_000_000)) : undefined));
-    await expect(place().read('a', 10, 20)).rejects.toThrow('the bucket gives more than it was asked for');
+    expect(await settled(place().read('a', 10, 20))).toThrow('the bucket gives more than it was asked for');
   });
 
   test('of a body without an end is given up, and the connection closed', async () => {
@@ -104,7 +105,7 @@ describe('a read', () => {
       };
       return new Response(new ReadableStream({ pull, cancel: () => ended.resolve() }), { status: 206 });
     });
-    await expect(place().read('a', 0, 100_000)).rejects.toThrow('the bucket gives more than it was asked for');
+    expect(await settled(place().read('a', 0, 100_000))).toThrow('the bucket gives more than it was asked for');
     await ended.promise;
     expect(sent).toBeLessThan(16e6);
   });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { draftOf, whileDrafting } from '../../../commands/storage/durable.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { settled } from '../../support/settled.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 
@@ -20,7 +21,7 @@ describe('a draft', () => {
       writeFileSync(`${draft}-journal`, '');
       throw new Error('disk is full');
     };
-    await expect(whileDrafting(draft, work)).rejects.toThrow('disk is full');
+    expect(await settled(whileDrafting(draft, work))).toThrow('disk is full');
     expect(readdirSync(folder.path)).toEqual([]);
   });
 

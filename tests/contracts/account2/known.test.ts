@@ -46,6 +46,7 @@ import {
   veto,
 } from '../../support/recoveries.ts';
 import { callAs } from '../../support/second-account.ts';
+import { settled } from '../../support/settled.ts';
 
 const SIGNATURE_ERROR = 'AA24 signature error';
 
@@ -180,7 +181,7 @@ describe('an address that delegates to the code (EIP-7702)', () => {
     expect(await read(rpc, delegating, 'isKey', phone.x, phone.y)).toBe(true);
     const { payee, operation } = await signedPayment(delegating, phone);
     await rpc('anvil_setCode', [address, '0x']);
-    await expect(handleOps(rpc, account.entryPoint, operation)).rejects.toThrow();
+    expect(await settled(handleOps(rpc, account.entryPoint, operation))).toThrow();
     await delegate(address, implementation as Hex.Hex);
     expect((await handleOps(rpc, account.entryPoint, operation)).events).toMatchObject([{ success: true }]);
     expect(await balanceOf(rpc, payee)).toBe(1n);

@@ -9,6 +9,7 @@ import { startLibsql } from '../../../scripts/dev-stack/libsql.ts';
 import { testClock } from '../../support/clock.ts';
 import { engines, temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';
+import { settled } from '../../support/settled.ts';
 
 const CREATE: Migration = {
   version: 1,
@@ -86,7 +87,7 @@ for (const engine of engines()) {
     test('the tables of a newer vault are refused', async () => {
       const database = await engine.openEmpty();
       await migrate(database, systemClock, [CREATE, EXTEND]);
-      await expect(migrate(database, systemClock, [CREATE])).rejects.toThrow(
+      expect(await settled(migrate(database, systemClock, [CREATE]))).toThrow(
         'the database has schema version 2, and this vault knows only 1: run a vault at least as new',
       );
       await database.close();
@@ -98,7 +99,7 @@ for (const engine of engines()) {
         const older = { ...CREATE, name: 'the main job' };
         await migrate(database, systemClock, version === 1 ? [older] : [older, { ...EXTEND, version }]);
         for (const list of [undefined, [CREATE, EXTEND]])
-          await expect(migrate(database, systemClock, list)).rejects.toThrow(
+          expect(await settled(migrate(database, systemClock, list))).toThrow(
             'the database has tables from before the first release, which cannot be migrated: begin with a new one',
           );
         expect(await recorded(database)).toHaveLength(version === 1 ? 1 : 2);
@@ -109,7 +110,7 @@ for (const engine of engines()) {
     test('leave nothing behind where a table of somebody else is there already, and say which', async () => {
       const database = await engine.openEmpty();
       await database.execute({ sql: 'CREATE TABLE chains (id INTEGER)', args: {} });
-      await expect(migrate(database, testClock())).rejects.toThrow('chains');
+      expect(await settled(migrate(database, testClock()))).toThrow('chains');
       const { rows } = await database.execute({ sql: 'SELECT name FROM sqlite_schema', args: {} });
       expect(rows.map(({ name }) => name)).toEqual(['chains']);
       await database.close();

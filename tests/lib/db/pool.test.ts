@@ -3,6 +3,7 @@ import { sleep } from '../../../lib/base/clock.ts';
 import { createMetrics } from '../../../lib/base/metrics.ts';
 import { createPool, DATABASE_QUEUE_MAX, DATABASE_WAIT_MS } from '../../../lib/db/pool.ts';
 import { testClock } from '../../support/clock.ts';
+import { settled } from '../../support/settled.ts';
 
 function poolOf(maxConnections: number, clock = testClock()) {
   const metrics = createMetrics();
@@ -30,7 +31,7 @@ test('work waits its turn in the order it came, and the wait is measured', async
 test('a connection is free again after work that failed', async () => {
   const { run, samplesOf } = poolOf(1);
   const failing = run('insert', () => Promise.reject(new Error('no')));
-  await expect(failing).rejects.toThrow('no');
+  expect(await settled(failing)).toThrow('no');
   expect(await run('select', async () => 'done')).toBe('done');
   expect(samplesOf('vault_db_queries_total').map(({ labels }) => labels)).toEqual([
     { operation: 'insert', outcome: 'error' },
@@ -41,7 +42,7 @@ test('a connection is free again after work that failed', async () => {
 test('a full line refuses at once and loses nothing that it took', async () => {
   const { run } = poolOf(1);
   const works = Array.from({ length: 1 + DATABASE_QUEUE_MAX }, (_, i) => run('select', async () => i));
-  await expect(run('select', async () => -1)).rejects.toThrow('the database queue is full');
+  expect(await settled(run('select', async () => -1))).toThrow('the database queue is full');
   expect((await Promise.all(works)).length).toBe(1 + DATABASE_QUEUE_MAX);
 });
 

@@ -4,6 +4,7 @@ import { createMetrics, type Metrics } from '../../../lib/base/metrics.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { createStore, type OwnedStore } from '../../../lib/db/store.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { settled } from '../../support/settled.ts';
 
 const CREATE = { sql: 'CREATE TABLE things (id INTEGER PRIMARY KEY, size ANY) STRICT', args: {} };
 const insert = (id: number) => ({ sql: 'INSERT INTO things (id) VALUES (:id)', args: { id } });
@@ -159,8 +160,8 @@ describe('the gate before the first use', () => {
       await engine.batch([CREATE], 'write');
     };
     const store = createStore({ database, clock: systemClock, metrics: createMetrics(), maxConnections: 2, migrate });
-    await expect(store.read(COUNT)).rejects.toThrow('the disk is full');
-    await expect(store.ready()).rejects.toThrow('the disk is full');
+    expect(await settled(store.read(COUNT))).toThrow('the disk is full');
+    expect(await settled(store.ready())).toThrow('the disk is full');
     await new Promise(setImmediate);
     fails = false;
     await store.write(insert(1));

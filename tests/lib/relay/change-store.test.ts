@@ -38,6 +38,7 @@ import {
 } from '../../../lib/relay/store.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { engines, type TestDatabase } from '../../support/databases.ts';
+import { settled } from '../../support/settled.ts';
 import { shareOf } from '../../support/shares.ts';
 
 const queue = { chainId: 84532, role: 'registrar' } as const;
@@ -194,7 +195,7 @@ for (const engine of engines()) {
         sql: `UPDATE relays SET signer = '0xfeed', nonce = 5 WHERE id = :id`,
         args: { id: bob.id },
       };
-      await expect(db.write(forged)).rejects.toThrow(/UNIQUE/);
+      expect(await settled(db.write(forged))).toThrow(/UNIQUE/);
       await db.write(raiseNonce(other, 5));
       const [signed] = await db.write(...signRelay(bob, other, 5, attempt('0xother'), 100));
       expect(signed?.rowsAffected).toBe(1);

@@ -8,6 +8,7 @@ import { cidBytes, cidText, parseCid } from '../../../lib/ucan/cid.ts';
 import { type Algorithm, fromDidKey, toDidKey } from '../../../lib/ucan/did-key.ts';
 import { UcanError } from '../../../lib/ucan/fault.ts';
 import { checkDidKey, createVerify, ed25519Signer, twinOf } from '../../../lib/ucan/signature.ts';
+import { settled } from '../../support/settled.ts';
 import { newSigner } from '../../support/ucan.ts';
 
 const WYCHEPROOF = join(
@@ -57,7 +58,7 @@ describe('did:key', () => {
     ['an Ed25519 y past the field', made(0xed, 0x01, ...Array.from({ length: 31 }, () => 0xff), 0x7f)],
   ])('does not verify by %s', async (_, did) => {
     expect(await checkDidKey(did)).toBe(false);
-    await expect(verify(did, MESSAGE, new Uint8Array(64))).rejects.toBeInstanceOf(UcanError);
+    expect(await settled(verify(did, MESSAGE, new Uint8Array(64)))).toThrow(UcanError);
   });
 });
 
