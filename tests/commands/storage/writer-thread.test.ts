@@ -19,6 +19,7 @@ import {
   WRITER_ANSWER_MS,
   WRITER_GIVEN_UP_MS,
   WRITER_STALLED_MS,
+  type WriterThread,
 } from '../../../commands/storage/writer-thread.ts';
 import { systemClock } from '../../../lib/base/clock.ts';
 import type { Database, Value } from '../../../lib/db/database.ts';
@@ -28,6 +29,7 @@ import { testClock } from '../../support/clock.ts';
 import { openWithThread, temporaryFolder } from '../../support/databases.ts';
 import { startOther } from '../../support/process.ts';
 import { settled } from '../../support/settled.ts';
+import { until } from '../../support/until.ts';
 
 const folder = temporaryFolder();
 let files = 0;
@@ -313,6 +315,17 @@ describe('a file that is no longer where it was', () => {
   });
 });
 
+/** Writes until the thread takes it, and answers the codes of the refusals before. */
+async function wordsUntilWritten(thread: WriterThread): Promise<string[]> {
+  const words: string[] = [];
+  await until('the thread takes a write', () =>
+    thread.run('batch', [insert]).catch(({ code }) => {
+      words.push(code);
+    }),
+  );
+  return words;
+}
+
 describe('a disk that does not answer', () => {
   test('its write has an unknown outcome, and later ones are refused until it does', async () => {
     const clock = testClock();
@@ -330,15 +343,7 @@ describe('a disk that does not answer', () => {
     expect(await value(reader, 'SELECT count(*) FROM t')).toBe(0);
     other.send('release');
     expect(await other.line()).toBe('free');
-    while ((await value(reader, 'SELECT count(*) FROM t')) === 0) await Bun.sleep(5);
-    // Its answer comes after its commit.
-    while (
-      await thread.run('batch', [insert]).then(
-        () => false,
-        () => true,
-      )
-    )
-      await Bun.sleep(5);
+    await wordsUntilWritten(thread);
     expect(await value(reader, 'SELECT count(*) FROM t')).toBe(2);
     reader.close();
     await thread.close();
@@ -377,10 +382,7 @@ describe('a thread that lives and does not answer', () => {
     await clock.advance(1);
     expect(await codeOf()).toBe(DATABASE_STALLED);
     release();
-    while ((await value(database, 'SELECT count(*) FROM t')) === 0) await Bun.sleep(5);
-    const again = () => thread.run('batch', [insert]).catch(({ code }) => code);
-    let answer = await again();
-    for (; typeof answer === 'string'; answer = await again()) expect(answer).toBe(DATABASE_STALLED);
+    expect(new Set(await wordsUntilWritten(thread))).toEqual(new Set([DATABASE_STALLED]));
     await clock.advance(WRITER_GIVEN_UP_MS);
     expect(await thread.run('batch', [insert])).toHaveLength(1);
     await thread.close();
