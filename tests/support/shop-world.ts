@@ -18,11 +18,11 @@ export interface ShopWorld extends Omit<PayWorld, 'shop' | 'pages'> {
   readonly shop: Shop;
   /** Opens the shop, or another page, in a browser that has nothing stored, or in one that has. */
   come(stored?: Partial<Pick<Customer, 'passkeys' | 'context'>>, url?: string): Promise<Customer>;
-  /** Somebody who has signed up at the shop and has test money. */
+  /** Somebody who has signed up at the shop and has test money: the same person each time, in a tab of their own. */
   comeWithMoney(): Promise<Customer>;
   /** Presses Pay, and signs in the vault's window. */
   pay(customer: Customer): Promise<Page>;
-  /** Closes their browsers, and sets chain and bundler right. */
+  /** Closes their browsers, of who has money the tabs alone, and sets chain and bundler right. */
   leave(): Promise<void>;
 }
 
@@ -69,6 +69,8 @@ export async function startShopWorld(
   inbox.lead({ shop: shop.url, vault: world.origin });
   const endWork = keepWorking(world.t, WORK_MS);
   const customers: Customer[] = [];
+  /** The browser of who has money. */
+  let rich: Pick<Customer, 'context' | 'passkeys'> | undefined;
   const come: ShopWorld['come'] = async (stored, url = shop.url) => {
     const customer = await visit(world, url, stored);
     customers.push(customer);
@@ -82,9 +84,12 @@ export async function startShopWorld(
     shop,
     come,
     async comeWithMoney() {
-      const customer = await come();
-      await signUp({ mail }, customer.page, address());
-      await press(customer.page, 'money-go');
+      const customer = await come(rich);
+      if (!rich) {
+        await signUp({ mail }, customer.page, address());
+        await press(customer.page, 'money-go');
+        rich = customer;
+      }
       await screen(customer.page, 'pay');
       return customer;
     },
@@ -97,7 +102,10 @@ export async function startShopWorld(
     async leave() {
       world.upstream.set();
       await world.chain.rpc('evm_setAutomine', [true]);
-      for (const { context } of customers.splice(0)) await context.close();
+      for (const { context } of customers.splice(0)) {
+        if (context !== rich?.context) await context.close();
+        else for (const page of await context.pages()) await page.close();
+      }
     },
     async stop() {
       await endWork();
