@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
+import { clientAt } from '../support/client-app.ts';
 import {
   abort,
   awaitSelector,
@@ -205,10 +206,16 @@ describe.skipIf(!chromium)('the payment handler in Chromium', () => {
     expect([operations.length, await received(data)]).toEqual([1, 10n ** 15n]);
   });
 
-  test('by the keyboard alone, and as a screen reader has it', async () => {
+  test('asked by vault/client, in the browser’s own sheet: by the keyboard alone, and as a screen reader has it', async () => {
     const data = native();
-    const { told } = await buy(shop, { method, data });
+    const order = JSON.stringify({ id: 'by-client', ...data, total: { currency: 'ETH', value: '0.001' } });
+    await shop.evaluate(
+      `${clientAt(world.origin)}.then((vault) => { buy.onclick = () => { window.paid = vault.pay(${order}); }; })`,
+    );
+    await shop.bringToFront();
+    await shop.click('#buy');
     const page = await confirmWindow(world, passkeys);
+    expect(page.url()).not.toContain('mode=');
     await awaitSelector(page, '#approve:not([disabled])');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('review-title');
     const tree = JSON.stringify(await page.accessibility.snapshot());
@@ -221,7 +228,7 @@ describe.skipIf(!chromium)('the payment handler in Chromium', () => {
     for (const _ of [1, 2]) await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('approve');
     await page.keyboard.press('Enter');
-    expect((await told).details).toMatchObject({ account });
+    expect(await shop.evaluate('paid')).toMatchObject({ chainId: 84532, account, token: 'native' });
     expect(await received(data)).toBe(10n ** 15n);
   });
 

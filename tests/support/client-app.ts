@@ -50,12 +50,17 @@ export async function startAppWorld(
       await closeWindows(world);
       for (const context of contexts.splice(0)) await context.close();
     },
-    client: `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`,
+    client: clientAt(origin),
     async stop() {
       await endWork();
       await world.stop();
     },
   };
+}
+
+/** An expression of a page: a client of the vault at this origin. */
+export function clientAt(origin: string): string {
+  return `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`;
 }
 
 /** Signs up at the plain example app, which asks by the browser's own prompts; answers the DID. */
