@@ -190,7 +190,14 @@ export async function visit(
   }
 }
 
-/** One world for the tests of a file, where visitors come to; they are gone after each. */
+/** Somebody with an account, in the browser where it was made. */
+export interface Member extends Visitor {
+  readonly email: string;
+  /** How the app had them back. */
+  readonly arrival: Arrival;
+}
+
+/** One world for the tests of a file, where visitors come to; they are gone after each, but for the member. */
 export function visits(open: (world: AuthorizeWorld) => void) {
   let world: AuthorizeWorld;
   const visitors: Visitor[] = [];
@@ -203,13 +210,26 @@ export function visits(open: (world: AuthorizeWorld) => void) {
   afterEach(async () => {
     for (const visitor of visitors.splice(0)) await visitor.close();
   });
+  const address = () => `person${++people}@example.com`;
+  const signUp = async (visitor?: Visitor): Promise<Member> => {
+    const [email, person] = [address(), visitor ?? (await visit(world))];
+    return { ...person, email, arrival: await goThrough(person, email) };
+  };
+  let member: Promise<Member> | undefined;
   return {
     async come(...given: Parameters<typeof visit> extends [unknown, ...infer Rest] ? Rest : never): Promise<Visitor> {
       const visitor = await visit(world, ...given);
       visitors.push(visitor);
       return visitor;
     },
-    address: () => `person${++people}@example.com`,
+    address,
+    /** Signs somebody up, a new person by default, who stays until the end. */
+    signUp,
+    /** Somebody who has signed up, whom the tests of the file share. */
+    member(): Promise<Member> {
+      member ??= signUp();
+      return member;
+    },
   };
 }
 
