@@ -338,7 +338,7 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   'docs/tokens.md': ['tests/doc-examples.test.ts'],
   'docs/tutorial.md': ['tests/support/tutorial.ts'],
   'docs/webhooks.md': ['tests/journeys/webhooks.test.ts'],
-  'docs/x402.md': ['tests/journeys/x402.test.ts', 'tests/journeys/x402-page.test.ts'],
+  'docs/x402.md': ['tests/journeys/x402.test.ts', 'tests/support/x402-page.ts'],
 };
 
 /** What is not run, and why. Commands, flags, scripts and sources in all of them are held against the program. */

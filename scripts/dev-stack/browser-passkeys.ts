@@ -1,5 +1,5 @@
 // Passkeys in a browser without anybody's finger: Chromium's virtual authenticator, by its own protocol.
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Hex } from 'ox';
 import type { CDPSession, Page, Protocol } from 'puppeteer-core';
 import type { P256PublicKey } from '../../lib/identity/passkey.ts';
@@ -98,6 +98,15 @@ export function createPasskeys(
     suggested: () => createPasskeys(known, { picksSuggestions: true }),
   };
   return passkeys;
+}
+
+/** Passkeys of which one was made before, on loopback: no page has seen it. */
+export function createHeldPasskey(): Passkeys {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const [credentialId, userHandle] = [16, 32].map((size) => randomBytes(size).toString('base64')) as [string, string];
+  const secret = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+  const about = { isResidentCredential: true, rpId: 'localhost', signCount: 0 };
+  return createPasskeys(new Map([[credentialId, { credentialId, userHandle, privateKey: secret, ...about }]]));
 }
 
 /** Chromium writes ids in base64, WebAuthn in base64url. */

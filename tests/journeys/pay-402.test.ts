@@ -7,11 +7,11 @@ import { verifyPayment } from '../../client/payments.ts';
 import type { TransferAnswer } from '../../client/transfer-authorization.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
-import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { AUTHORIZATION_TYPES } from '../support/authorizations.ts';
-import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';
+import { type AppWorld, openAsPayer, startAppWorld } from '../support/client-app.ts';
 import { settle, startPaidApi, TEA } from '../support/paid-api.ts';
-import { awaitSelector, confirmWindow, part, press } from '../support/pay.ts';
+import { awaitSelector, confirmWindow, findAccount, part, press } from '../support/pay.ts';
+import { testX402Pages } from '../support/x402-page.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -19,15 +19,8 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
   let world: AppWorld;
   let api: ReturnType<typeof startPaidApi>;
   beforeAll(async () => {
-    const more = {
-      REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
-      MAX_REGISTRATIONS_PER_IP: '100',
-      // One network, which all people of the file share, has a part of it alone.
-      RELAY_DAILY_MAX: '1000',
-    };
-    world = await startAppWorld(more, { pagesOnly: true, relayOnly: true });
+    world = await startAppWorld({}, { pagesOnly: true, relayOnly: true });
     api = startPaidApi(world.chain.rpc);
-    world.put('/plain', await Bun.file(join(ROOT, 'examples/apps/plain.html')).text());
     world.put('/app', '<!doctype html><title>App</title><button id="ask">Ask</button>');
   });
   afterAll(async () => {
@@ -36,18 +29,10 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
   });
   afterEach(() => world.closePages());
 
-  let people = 0;
-  /** Somebody who has signed up, with some USDC; what an app knows of them. */
+  /** Somebody with some USDC; what an app knows of them. */
   async function person(usdc = 5_000_000n) {
-    const { page, passkeys } = await world.open('/plain');
-    const account = (await signUp(world, page, `payer${people++}@example.com`)).slice(-42);
-    const [credentialId = ''] = passkeys.ids();
-    const { body } = await world.t.call('GET /api/dids/lookup', { credentialId });
-    const { pubKeyX, pubKeyY } = body as { pubKeyX: string; pubKeyY: string };
-    await world.fund(account, { usdc });
-    await page.goto(`${world.shop}/app`);
-    const payer = JSON.stringify({ credentialId, account, pubKeyX, pubKeyY });
-    return { page, passkeys, account, payer };
+    const { payer, ...bob } = await openAsPayer(world, '/app', usdc);
+    return { ...bob, payer: JSON.stringify(payer) };
   }
   /** Has the app's button run some code with its client, and clicks it; the result, or the word of its error. */
   async function click<T>(page: Page, code: string): Promise<{ told: Promise<T> }> {
@@ -133,7 +118,7 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
     );
     const page = await confirmWindow(world, bob.passkeys);
     expect(await part(page, 'setup')).toContain('Which account approves?');
-    await press(page, 'find');
+    await findAccount(page, 2);
     expect(await part(page, 'review')).toContain('Not enough USDC: 1.25 needed, 1 here.');
     expect(await page.$eval('#approve', (one) => one.checkVisibility())).toBe(false);
     await world.fund(bob.account, { usdc: 250_000n });
@@ -261,6 +246,9 @@ describe.skipIf(!chromium)('payments by authorization in Chromium', () => {
       ]);
     }
   });
+
+  // docs/x402.md
+  describe('an API that charges by x402', () => testX402Pages(() => world));
 });
 
 /** In the page: stores the account that was used last once more, with another address, as used since. */

@@ -1,8 +1,11 @@
 // Pages of an app on an origin of its own, in a browser with passkeys in software, and the vault that they use.
+import { Hex } from 'ox';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import type { OwnBrowser } from '../../scripts/dev-stack/browser.ts';
+import { createHeldPasskey } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { keepWorking } from './background.ts';
 import { closeWindows, createPasskeys, type Passkeys, type PayWorld, startPayWorld } from './pay.ts';
+import { secondAddress } from './second-account.ts';
 
 /** The world of an app. */
 export interface AppWorld extends PayWorld {
@@ -11,7 +14,11 @@ export interface AppWorld extends PayWorld {
   /** Serves `/blank`, whose policy allows the vault's origin alone, as docs/client.md says it must. */
   putBlank(moreScripts?: string): void;
   /** Opens a page of the app, in a browser that has nothing stored: a profile of the world's, or of another one. */
-  open(path: string, own?: OwnBrowser): Promise<{ readonly page: Page; readonly passkeys: Passkeys }>;
+  open(
+    path: string,
+    own?: OwnBrowser,
+    passkeys?: Passkeys,
+  ): Promise<{ readonly page: Page; readonly passkeys: Passkeys }>;
   closePages(): Promise<void>;
   /** An expression of a page: a client. */
   readonly client: string;
@@ -37,8 +44,7 @@ export async function startAppWorld(
       const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
       put('/blank', `<!doctype html>${meta}<title>App</title><button id="buy">Buy</button>`);
     },
-    async open(path, { browser } = own) {
-      const passkeys = createPasskeys();
+    async open(path, { browser } = own, passkeys = createPasskeys()) {
       const context = await browser.createBrowserContext();
       contexts.push(context);
       const page = await context.newPage();
@@ -61,6 +67,17 @@ export async function startAppWorld(
 /** An expression of a page: a client of the vault at this origin. */
 export function clientAt(origin: string): string {
   return `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`;
+}
+
+/** Opens a page of the app as somebody with a passkey and some USDC, whose account does not exist yet. */
+export async function openAsPayer(world: AppWorld, path: string, usdc: bigint) {
+  const passkeys = createHeldPasskey();
+  const { key } = passkeys.twin();
+  const account = await secondAddress(world.chain.rpc, world.contracts, key);
+  await world.fund(account, { usdc });
+  const [credentialId = ''] = passkeys.ids();
+  const payer = { credentialId, account, pubKeyX: Hex.fromBytes(key.x), pubKeyY: Hex.fromBytes(key.y) };
+  return { ...(await world.open(path, world.own, passkeys)), account, payer };
 }
 
 /** Signs up at the plain example app, which asks by the browser's own prompts; answers the DID. */
