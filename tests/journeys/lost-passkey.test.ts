@@ -19,6 +19,8 @@ import {
   untilMoved,
 } from '../support/lost-passkey.ts';
 import { type Passkeys, part, press } from '../support/pay.ts';
+import { offerFor, setGuardian } from '../support/recovery.ts';
+import { createSecond } from '../support/second-account.ts';
 import { until } from '../support/until.ts';
 
 // A lost passkey is not a lost person: chain, bundler, mail server, shop and the vault's pages are real. Losing a phone
@@ -57,13 +59,16 @@ describe.skipIf(!chromium)('in Chromium', () => {
       if (status === 200 && body.proven && body.final) return body;
       return void (await world.chain.rpc('anvil_mine', ['0x1']));
     });
-  /** A person with a phone, an account with money, and an identity that the vault registered. */
-  const person = async (email: string) => {
+  /** A person with a phone, and an account with money. */
+  const owner = async () => {
     const here = await phone();
     const page = await here.open();
-    const account = await createHere(world, page);
-    const identity = await signUp(world, here, { email, account });
-    return { here, page, account, identity };
+    return { here, page, account: await createHere(world, page) };
+  };
+  /** The same, with an identity that the vault registered. */
+  const person = async (email: string) => {
+    const made = await owner();
+    return { ...made, identity: await signUp(world, made.here, { email, account: made.account }) };
   };
   /** Pays at the shop, from the account that the phone knows or that its passkey finds. */
   const pay = async (by: Phone, account: string, isFound = false) => {
@@ -117,8 +122,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
         await world.later(DAY + (day === 2 ? 60 : 0));
       }
       await untilMoved('the new key', async () => {
-        await world.chain.rpc('anvil_mine', ['0x1']);
-        return (await recoveryOf(account)).status === 'finished' ? true : undefined;
+        await world.later(60);
+        return (await recoveryOf(account)).status === 'finished';
       });
       await checkNow(waiting.page);
       expect(await waiting.screen('done')).toContain('You are back');
@@ -128,10 +133,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(joined.credentialId).not.toBe(identity.credentialId);
       expect(await proven(joined)).toMatchObject({ did: identity.did });
       expect((await lookUp(identity.credentialId)).status).toBe(200);
-      const home = await next.open();
-      await home.screen('home');
-      expect(await keyNames(home.page)).toHaveLength(2);
-      await removeKey(home, 'First passkey');
+      await press(waiting.page, 'done-go');
+      await waiting.screen('home');
+      expect(await keyNames(waiting.page)).toHaveLength(2);
+      await removeKey(waiting, 'First passkey');
       expect((await stateOf(account)).keys).toMatchObject([{ x: pubKey(next) }]);
       await untilMoved('the removed key answers no more', async () => {
         await world.later(60);
@@ -151,9 +156,9 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
     test('asked for by a thief of the mailbox: the mail leads the owner to the veto, and the new key never pays', async () => {
       const email = 'ben@example.com';
-      const { here, page, account } = await person(email);
-      await guardBy(world, page, email);
-      await page.close();
+      const { here, page, account } = await owner();
+      await createSecond(world.chain.rpc, world.contracts, here.passkeys.key());
+      await setGuardian(world.chain, account, await offerFor(world.t, account, email));
       const thief = await phone();
       const waiting = await askForRecovery(thief, email, account);
       await mailed(email, 1);
@@ -161,10 +166,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
         /\S+\/account\?lang=en#stop=0x[0-9a-fA-F]{40}/.exec(noticesTo(world, email)[0]?.text ?? '') ?? [];
       expect(link.toLowerCase()).toBe(`${world.origin}/account?lang=en#stop=${account}`.toLowerCase());
 
-      const owner = await here.open(link.split('#')[1]);
-      await owner.screen('notices');
-      await owner.page.click('#notices .bad button');
-      expect(await owner.screen('done')).toContain('Stopped');
+      await page.go(link.split('#')[1] ?? '');
+      await page.screen('notices');
+      await page.page.click('#notices .bad button');
+      expect(await page.screen('done')).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
       await world.later(4 * DAY);
       await untilMoved('the end of the recovery', async () => {

@@ -21,6 +21,7 @@ import {
   press,
   startPayWorld,
 } from './pay.ts';
+import { REGISTRAR_DID } from './recovery.ts';
 import { pointOf } from './second-account.ts';
 import { until } from './until.ts';
 
@@ -62,6 +63,7 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
       SMTP_URL: mail.url,
       EMAIL_FROM: 'Vault <vault@example.com>',
       GUARDIAN_PRIVATE_KEY: GUARDIAN_KEY,
+      REGISTRAR_DID,
       REGISTRAR_PRIVATE_KEY: devAccount('registrar').privateKey,
       FINALITY_BLOCKS: '2',
       // All the people share this machine's address.
