@@ -1,14 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { fromHex } from '../../lib/base/bytes.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import {
-  type Arrival,
-  type AuthorizeWorld,
-  goThrough,
-  startAuthorizeWorld,
-  type Visitor,
-  visit,
-} from '../support/authorize-page.ts';
+import { type Arrival, type AuthorizeWorld, goThrough, type Visitor, visits } from '../support/authorize-page.ts';
 import { awaitSelector, createPasskeys, press } from '../support/pay.ts';
 import { addKey, createSecond } from '../support/second-account.ts';
 
@@ -16,21 +9,9 @@ import { addKey, createSecond } from '../support/second-account.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: AuthorizeWorld;
-  const visitors: Visitor[] = [];
-  beforeAll(async () => {
-    world = await startAuthorizeWorld({}, undefined, { relayOnly: true });
+  const { come, address, member } = visits((opened) => {
+    world = opened;
   });
-  afterAll(() => world.stop());
-  afterEach(async () => {
-    for (const visitor of visitors.splice(0)) await visitor.close();
-  });
-  const come = async (...given: Parameters<typeof visit> extends [unknown, ...infer Rest] ? Rest : never) => {
-    const visitor = await visit(world, ...given);
-    visitors.push(visitor);
-    return visitor;
-  };
-  let people = 0;
-  const address = () => `guest${++people}@example.com`;
   const didOf = ({ answer }: Arrival) => answer?.['did'];
   const hostOf = ({ origin }: { origin: string }) => new URL(origin).host;
   const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -89,8 +70,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
   describe('a passkey that the account got later', () => {
     test('signs in to the same DID', async () => {
-      const [email, first] = [address(), await come()];
-      const did = String(didOf(await goThrough(first, email)));
+      const { email, arrival } = await member();
+      const did = String(didOf(arrival));
       await world.t.work();
       const [row] = await world.t.rows('SELECT proof_key FROM registrations WHERE did = :did', { did });
       const key = fromHex(String(row?.['proof_key']).slice(2)) as Uint8Array;
@@ -136,12 +117,12 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const host = hostOf(world.app);
       expect(said).toContain(`${host} gets your email address.`);
       expect(said).toContain(`${host} gets your public account on the network, and with it what it pays and holds.`);
-      const { answer } = await goThrough(visitor, address());
+      const { answer } = (await member()).arrival;
       const given = ['did', 'account', 'status', 'final', 'proofs', 'email', 'email_verified', 'email_verified_at'];
       const ofToken = ['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'acr', 'amr', 'at_hash'];
       expect(Object.keys(answer ?? {}).sort()).toEqual([...given, ...ofToken].sort());
-      const bare = await come(world.app.link({ scope: 'openid' }));
-      expect(await bare.screen('start')).toContain(`${host} gets no address of yours, only an identifier`);
+      await visitor.page.goto(world.app.link({ scope: 'openid' }));
+      expect(await visitor.screen('start')).toContain(`${host} gets no address of yours, only an identifier`);
     });
 
     test('the passkey screen names the address and the app, after a reload too, and offers another address', async () => {
@@ -213,8 +194,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     };
 
     test('a device can be forgotten', async () => {
-      const first = await come();
-      await goThrough(first, address());
+      const first = await member();
       expect(await kept(first)).toEqual([1, 1]);
       const next = await come(undefined, { context: first.context });
       expect(await next.screen('start')).toContain('Welcome back');
