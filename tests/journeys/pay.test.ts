@@ -21,24 +21,32 @@ import {
   startShop,
   windowsGone,
 } from '../support/pay.ts';
+import { testDiscovery } from '../support/pay-page/discovery.ts';
 import { keepSent } from '../support/pay-windows.ts';
+
+let world: PayWorld;
+beforeAll(async () => {
+  world = chromium ? await startPayWorld() : world;
+});
+afterAll(() => world?.stop());
+
+describe.skipIf(!chromium)('what Chromium would refuse, and the vault therefore does not do', () => {
+  testDiscovery(() => world.own);
+});
 
 // What only a browser shows of a payment. What the page says and does, whatever the chain, the bundler and the shop do,
 // is in `tests/assets/pay/`.
 describe.skipIf(!chromium)('the payment handler in Chromium', () => {
   const ETHER = 10n ** 18n;
-  let world: PayWorld;
   let shop: Page;
   let method: string;
   /** The account that the first test makes, and all pay from. */
   let account: string;
   const passkeys = createPasskeys();
   beforeAll(async () => {
-    world = await startPayWorld();
     method = `${world.origin}/pay`;
     shop = await openShop(world);
   });
-  afterAll(() => world.stop());
   afterEach(async () => {
     world.upstream.set();
     // Its request ends with the page that asked.
