@@ -12,10 +12,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
   });
   const device = (hash = '') => open({ hash });
   let first: Device;
+  /** Another one, whose keys never come to the account. */
+  let vain: Device;
   let account: string;
   beforeAll(async () => {
     first = await openDevice(world);
     account = await createHere(world, first);
+    vain = await openDevice(world);
   });
   /** The first device shows a code; answers what is behind the `#` of its link. */
   const showCode = async (): Promise<string> => {
@@ -90,13 +93,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a stranger who leaves a key first is seen: the owner’s device reads that it came too late', async () => {
-      const second = await device(await showCode());
-      await second.screen('join-ask');
+      await vain.go(await showCode());
+      await vain.screen('join-ask');
       const before = await keyCount(account);
       const [row] = await world.t.rows('SELECT id FROM joins ORDER BY opened_at DESC LIMIT 1');
       await world.t.call('POST /api/accounts/joins/keys', { id: row?.['id'], ...STRANGER });
-      await make(second, 'My phone');
-      expect(await second.screen('problem')).toContain('Somebody else used this link');
+      await make(vain, 'My phone');
+      expect(await vain.screen('problem')).toContain('Somebody else used this link');
       await first.screen('qr-digits');
       await press(first.page, 'qr-other');
       expect(await first.screen('problem')).toContain('Nothing was added.');
@@ -107,9 +110,9 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const hash = await showCode();
       await first.page.setRequestInterception(true);
       first.page.on('request', (request) => void swap(request));
-      const second = await device(hash);
-      await make(second, 'My phone');
-      const digits = await second.screen('join-digits');
+      await vain.go(hash);
+      await make(vain, 'My phone');
+      const digits = await vain.screen('join-digits');
       const seen = await first.screen('qr-digits');
       expect(seen).toMatch(/^\d{3} \d{3}$/);
       expect(seen).not.toBe(digits);
@@ -120,11 +123,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test('neither the secret nor the digits reach the vault', async () => {
       const hash = await showCode();
       const sent: string[] = [];
-      const second = await device();
-      second.page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
-      await second.go(hash);
-      await make(second, 'My phone');
-      const digits = (await second.screen('join-digits')).replace(' ', '');
+      vain.page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
+      await vain.go(hash);
+      await make(vain, 'My phone');
+      const digits = (await vain.screen('join-digits')).replace(' ', '');
       await first.screen('qr-digits');
       const all = [...sent, JSON.stringify(world.t.entries), JSON.stringify(await world.t.rows('SELECT * FROM joins'))];
       expect(all.join('\n')).toContain('/api/accounts/joins');

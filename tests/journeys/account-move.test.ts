@@ -4,7 +4,7 @@ import { accountFactoryAbi } from '../../contracts/abi.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount, sendTransaction } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, signIn } from '../support/account-page.ts';
-import { createPasskeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
+import { type PayWorld, press, startPayWorld } from '../support/pay.ts';
 import { openRegistry, type Registry } from '../support/registries.ts';
 import { callAs } from '../support/second-account.ts';
 
@@ -21,23 +21,26 @@ describe.skipIf(!chromium)('in Chromium', () => {
     for (const device of open.splice(0)) await device.close();
     world.upstream.set();
   });
-  const device = async (passkeys = createPasskeys()) => {
-    const made = await openDevice(world, { passkeys });
+  const device = async () => {
+    const made = await openDevice(world);
     open.push(made);
     return made;
   };
   /** A device whose passkey has an account of the first kind, with money and a DID. */
   const openOld = async (funds: { wei?: bigint; usdc?: bigint }) => {
-    const maker = await device();
-    await press(maker.page, 'create');
-    await maker.screen('home');
-    const { x, y } = maker.passkeys.key();
+    const here = await device();
+    await press(here.page, 'create');
+    await here.screen('home');
+    const { x, y } = here.passkeys.key();
     const key = { pubKeyX: Hex.fromBytes(x), pubKeyY: Hex.fromBytes(y) };
     const predict = async (kind: string) =>
       (await world.t.call('GET /api/accounts/predict', { ...key, kind })).body.address as Hex.Hex;
     const [old, next] = [await predict('1'), await predict('2')];
     await world.fund(old, funds);
-    const here = await device(maker.passkeys);
+    // As on a browser that knows nothing of the new one.
+    const session = await here.page.createCDPSession();
+    await session.send('Storage.clearDataForOrigin', { origin: world.origin, storageTypes: 'all' });
+    await here.page.reload();
     await signIn(here.page);
     await here.screen('home');
     const create = AbiFunction.fromAbi(accountFactoryAbi, 'createAccount');
