@@ -5,7 +5,6 @@ import {
   type Arrival,
   type AuthorizeWorld,
   attachToPopup,
-  goThrough,
   type Visitor,
   visit,
   visitorAt,
@@ -19,7 +18,7 @@ import { VAULT_SECRET } from '../support/vault.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: AuthorizeWorld;
-  const { come, address } = visits((opened) => {
+  const { come, address, signUp, member } = visits((opened) => {
     world = opened;
   });
   const didOf = ({ answer }: Arrival) => answer?.['did'];
@@ -29,16 +28,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
     passerBy ??= await visit(world, 'about:blank');
     await passerBy.page.goto(link);
     return passerBy;
-  };
-  let signedUp: ReturnType<typeof signUp> | undefined;
-  const signUp = async () => {
-    const [email, visitor] = [address(), await visit(world)];
-    return { ...visitor, email, did: didOf(await goThrough(visitor, email)) };
-  };
-  /** Somebody with an account, whom the tests share. */
-  const member = () => {
-    signedUp ??= signUp();
-    return signedUp;
   };
   /** Waits until no re-org takes the registration of a DID back. */
   const settled = async (did: string) => {
@@ -125,28 +114,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
   });
 
-  describe('a reload goes on where the page was', () => {
-    test('at the code, which is not sent again', async () => {
-      const [email, visitor] = [address(), await come()];
-      await visitor.enter(email);
-      await visitor.screen('code');
-      await visitor.page.reload();
-      expect(await visitor.screen('code')).toContain(email);
-      expect(world.t.mailsTo(email)).toHaveLength(1);
-      await visitor.typeCode(email);
-      await press(visitor.page, 'passkey-go');
-      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
-    });
-
-    test('another link in the same tab starts over', async () => {
-      const [email, visitor] = [address(), await passBy()];
-      await visitor.enter(email);
-      await visitor.screen('code');
-      await visitor.page.goto(world.app.link());
-      expect(await visitor.screen('start')).toContain('Continue to');
-    });
-  });
-
   describe('what goes wrong, and what to do', () => {
     test('an address that is none, and a code that is wrong, are said beside the field', async () => {
       const [email, visitor] = [address(), await passBy()];
@@ -163,40 +130,33 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await visitor.screen('passkey');
     });
 
-    test('a passkey that is refused is asked for again, and none is made twice', async () => {
+    test('another link in the same tab starts over', async () => {
+      const [email, visitor] = [address(), await passBy()];
+      await visitor.enter(email);
+      await visitor.screen('code');
+      await visitor.page.goto(world.app.link());
+      expect(await visitor.screen('start')).toContain('Continue to');
+    });
+
+    test('what comes between is said, and the page goes on from there: one code, one passkey, and the app', async () => {
       const [email, visitor] = [address(), await come()];
       await visitor.enter(email);
+      await visitor.screen('code');
+      await visitor.page.reload();
+      expect(await visitor.screen('code')).toContain(email);
       await visitor.typeCode(email);
       await visitor.screen('passkey');
       await visitor.passkeys.allow(false);
       await press(visitor.page, 'passkey-go');
       expect(await visitor.screen('passkey-notice')).toContain('No passkey was used.');
       await visitor.passkeys.allow(true);
-      await press(visitor.page, 'passkey-go');
-      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
-    });
-
-    test('a service that cannot be reached: Try again goes on from there, with the code that was given', async () => {
-      const [email, visitor] = [address(), await come()];
-      await visitor.enter(email);
-      await visitor.typeCode(email);
-      await visitor.screen('passkey');
       await visitor.page.setOfflineMode(true);
       await press(visitor.page, 'passkey-go');
       expect(await visitor.screen('problem')).toContain('The service cannot be reached');
       await visitor.page.setOfflineMode(false);
       await press(visitor.page, 'problem-go');
       await visitor.screen('passkey');
-      await press(visitor.page, 'passkey-go');
-      expect(didOf(await visitor.arrive())).toStartWith('did:pkh:');
-      expect(visitor.passkeys.ids()).toHaveLength(1);
-    });
-
-    test('while the network confirms the account the page waits, says so, and goes on by itself', async () => {
-      const [email, visitor] = [address(), await come()];
-      await visitor.enter(email);
-      await visitor.typeCode(email);
-      await visitor.screen('passkey');
+      // While the network confirms the account the page waits, says so, and goes on by itself.
       const isSaid = Promise.withResolvers<void>();
       let isFirst = true;
       await visitor.page.setRequestInterception(true);
@@ -217,7 +177,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       });
       isSaid.resolve();
       const { status, answer } = await visitor.arrive();
-      expect([status, answer?.['email']]).toEqual([200, email]);
+      expect([status, answer?.['email'], answer?.['did']]).toEqual([200, email, expect.stringMatching(/^did:pkh:/)]);
+      expect([world.t.mailsTo(email).length, visitor.passkeys.ids().length]).toEqual([1, 1]);
     });
 
     test('a passkey with which nothing was registered: start again with the address', async () => {
@@ -235,7 +196,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       'who has signed up is asked for the passkey once at /account, on %s',
       async (device) => {
         const here = await member();
-        const did = String(here.did);
+        const did = String(didOf(here.arrival));
         const known = device === 'the same device' ? { context: here.context } : {};
         const { page } = await come(`${world.origin}/account`, { passkeys: here.passkeys, ...known });
         await press(page, 'sign-in');
@@ -247,7 +208,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     );
 
     test('an address with a passkey: sign in with it', async () => {
-      const { email, did, ...first } = await member();
+      const { email, arrival, ...first } = await member();
       const again = await come(undefined, { passkeys: first.passkeys });
       const codes = () => world.t.rows('SELECT count(*) AS sent FROM codes');
       const before = await codes();
@@ -256,7 +217,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       // It is said before a code is sent, and to nobody whose account it is.
       expect(await codes()).toEqual(before);
       await press(again.page, 'owned-sign-in');
-      expect(didOf(await again.arrive())).toBe(did);
+      expect(didOf(await again.arrive())).toBe(didOf(arrival));
     });
 
     describe('an address that moves slowly: the newcomer', () => {
@@ -264,7 +225,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       let other: Visitor;
       beforeAll(async () => {
         const first = await signUp();
-        [email, holder] = [first.email, String(first.did)];
+        [email, holder] = [first.email, String(didOf(first.arrival))];
         await settled(holder);
         other = await visit(world);
       });
@@ -311,7 +272,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
     test('an address that the app asks for and the account lacks is added here, or left out; of several one is picked', async () => {
       const number = '+14155550132';
-      const { email, did, passkeys } = await member();
+      const { email, arrival, passkeys } = await member();
+      const did = didOf(arrival);
       const visitor = await come('about:blank', { passkeys });
       const comeBack = async () => {
         await visitor.page.goto(world.app.link({ scope: 'openid email phone did' }));
@@ -406,10 +368,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
     const invited = await world.beside({ REGISTRATION: 'invite' });
     const operator = { authorization: `Bearer ${VAULT_SECRET.replace('00', 'ff')}` };
     const { token } = (await invited.t.call('POST /v1/console/invites', {}, operator)).body;
-    const stranger = await visit(invited, invited.app.link());
-    await stranger.enter('stranger@example.com');
-    expect(await stranger.screen('problem')).toContain('You need an invite');
-    const guest = await visit(invited, invited.app.link({ invite: token }));
+    const guest = await visit(invited, invited.app.link());
+    await guest.enter('stranger@example.com');
+    expect(await guest.screen('problem')).toContain('You need an invite');
+    await guest.page.goto(invited.app.link({ invite: token }));
     await guest.enter('invited@example.com');
     await guest.screen('code');
     await guest.page.reload();
@@ -419,7 +381,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     expect([status, answer?.['email']]).toEqual([200, 'invited@example.com']);
     const { invites } = (await invited.t.call('GET /v1/console/invites', {}, operator)).body;
     expect(invites).toMatchObject([{ status: 'used', used: 1 }]);
-    for (const visitor of [stranger, guest]) await visitor.close();
+    await guest.close();
     await invited.stop();
   });
 });
