@@ -129,8 +129,9 @@ async function seenOf({ rows: query, lookUp, isAvailable }: Service, rows: reado
   const idOf = (row: number) => rows.indexOf(row);
   const holderOf = (name: string) =>
     stored.find((one) => one['identifier'] === storedKey(name) && one['holds'] === 1)?.['id'] as number | undefined;
-  const found: [string, unknown][] = [];
-  for (const one of CREDENTIALS) for (const key of ASKED_KEYS) found.push([`${one} ${key}`, await lookUp(one, key)]);
+  const found = CREDENTIALS.flatMap((one) =>
+    ASKED_KEYS.map(async (key) => [`${one} ${key}`, await lookUp(one, key)] as const),
+  );
   const holders = IDENTIFIERS.map((one) => [
     one,
     holderOf(one) === undefined ? undefined : idOf(Number(holderOf(one))),
@@ -140,6 +141,6 @@ async function seenOf({ rows: query, lookUp, isAvailable }: Service, rows: reado
     claims: stored.filter((one) => one['status'] !== 'failed').map((one) => idOf(Number(one['id']))),
     holders: Object.fromEntries(holders),
     available: Object.fromEntries(await Promise.all(available)),
-    found: Object.fromEntries(found),
+    found: Object.fromEntries(await Promise.all(found)),
   };
 }
