@@ -603,7 +603,7 @@ describe.skipIf(!chromium)('the console in Chromium, after one sign-in', () => {
 });
 
 describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () => {
-  // One sign-in for all: each test leaves the stream live, and counts from what there is.
+  // One sign-in for all: each test leaves one stream that is live, and counts from what there is.
   let line: Awaited<ReturnType<typeof layLine>>;
   let people = 0;
   const tell = (name: string) => send(`${name}${++people}`, `10.5.0.${people}`);
@@ -612,15 +612,43 @@ describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () 
     await c.phase('connecting');
   };
   const count = async () => (await stored()).length;
+  const minted = async () => (await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`)).length;
+  let script: string;
   beforeAll(async () => {
     await startOwn();
     line = await layLine(t.url);
+    // No token is renewed since a test took minutes: the vault's clock alone ends one.
+    const frozen = `{
+      const { setTimeout } = window;
+      window.setTimeout = (act, ms, ...given) => (ms > 60_000 ? 0 : setTimeout(act, ms, ...given));
+    }`;
+    ({ identifier: script } = await c.page.evaluateOnNewDocument(frozen));
     await c.moveTo(line.url);
     await signIn();
   });
   afterAll(async () => {
+    await c.page.removeScriptToEvaluateOnNewDocument(script);
     await leave();
     await line.stop();
+  });
+
+  test('an expired token is replaced: the real stream goes on without losing or doubling an event', async () => {
+    const before = await count();
+    const mintedBefore = await minted();
+    const expired = async () => (await c.phases()).filter((phase) => phase === 'expired').length;
+    const expiredBefore = await expired();
+    for (const round of [1, 2, 3]) {
+      await tell('before');
+      // All that is open expires; what happens before the page is back is told when it is.
+      await t.clock.advance(301_000);
+      await tell('after');
+      await untilSo(expired, (times) => times === expiredBefore + round);
+      await c.phase('live');
+      await c.renewed();
+    }
+    await tell('last');
+    await expectComplete(before + 7 + 3);
+    expect(await minted()).toBe(mintedBefore + 3);
   });
 
   test("the browser's own reconnect resumes behind the last event", async () => {
@@ -645,7 +673,7 @@ describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () 
   });
 
   test('a long cut is told, and after it the page comes back by itself', async () => {
-    const before = await count();
+    const [before, streams] = [await count(), await c.streams()];
     await tell('a');
     line.cut();
     await c.phase('offline');
@@ -666,24 +694,9 @@ describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () 
     await expectComplete(before + 3);
     await c.says('#trouble', /^$/);
     await c.says('#last-seen', /^$/);
-  });
-
-  test('an expired token is replaced: the real stream goes on without losing or doubling an event', async () => {
-    const before = await count();
-    const expired = async () => (await c.phases()).filter((phase) => phase === 'expired').length;
-    const expiredBefore = await expired();
-    for (const round of [1, 2, 3]) {
-      await tell('before');
-      // All that is open expires; what happens before the page is back is told when it is.
-      await t.clock.advance(301_000);
-      await tell('after');
-      await untilSo(expired, (times) => times === expiredBefore + round);
-      await c.phase('live');
-    }
-    await tell('last');
-    await expectComplete(before + 7 + 3);
-    const minted = await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`);
-    expect(minted).toHaveLength(4);
+    // Its try for another token, which waits longer each time, is still to come.
+    await untilSo(c.streams, (times) => times > streams);
+    await c.renewed();
   });
 
   test('a token that expired meanwhile is replaced', async () => {

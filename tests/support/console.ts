@@ -30,6 +30,10 @@ export interface ConsolePage {
   phase(phase: string): Promise<void>;
   /** Where the stream stood so far, in order. */
   phases(): Promise<readonly string[]>;
+  /** How many streams it has opened so far: one for each token. */
+  streams(): Promise<number>;
+  /** Waits until one stream alone is left, and is open: none is being renewed. */
+  renewed(): Promise<void>;
   /** Waits until an element's text matches. */
   says(selector: string, pattern: RegExp): Promise<void>;
 }
@@ -49,6 +53,7 @@ export async function openConsole(browser: Browser, url?: string): Promise<Conso
     await page.setViewport(SIZE);
   };
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
+  const streamStates = async () => JSON.parse((await page.evaluate(STREAM_STATES)) as string) as number[];
   return {
     page,
     faults,
@@ -83,6 +88,10 @@ export async function openConsole(browser: Browser, url?: string): Promise<Conso
       await page.waitForSelector(`html[data-stream="${phase}"]`);
     },
     phases: async () => JSON.parse((await page.evaluate(`JSON.stringify(watched.phases)`)) as string) as string[],
+    streams: async () => (await streamStates()).length,
+    async renewed() {
+      await untilSo(streamStates, (all) => all.at(-1) === OPEN && all.slice(0, -1).every((state) => state === CLOSED));
+    },
     async says(selector, pattern) {
       const isSaid = `${pattern}.test(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
       await page.waitForFunction(isSaid, { polling: 50 }).catch(async () => {
@@ -136,9 +145,19 @@ export function desk(
   });
 }
 
-/** Notes every state of the stream, and what the page's policy refuses. */
+/** An EventSource's states (HTML, 9.2.2). */
+const [OPEN, CLOSED] = [1, 2];
+const STREAM_STATES = 'JSON.stringify(watched.streams.map((stream) => stream.readyState))';
+
+/** Notes every state of the stream, each EventSource, and what the page's policy refuses. */
 const WATCH = `
-  const watched = { phases: [] };
+  const watched = { phases: [], streams: [] };
+  window.EventSource = class extends EventSource {
+    constructor(url) {
+      super(url);
+      watched.streams.push(this);
+    }
+  };
   new MutationObserver(() => {
     const phase = document.documentElement?.dataset.stream;
     if (phase && watched.phases.at(-1) !== phase) watched.phases.push(phase);
