@@ -36,7 +36,7 @@ export async function runTests({ files, jobs, busy, isLong, times, seed }: RunOp
     SEED: String(seed),
     // Bun gives memory back to the system all the time and asks for it again: 4 % of a run's processor time.
     MIMALLOC_PURGE_DELAY: '-1',
-    // 298 collections become 61: 7 % of a run's processor time. Tests start programs with an environment of their own.
+    // Once a second it has Bun collect garbage where little is to be found: 7 % of a run's processor time.
     BUN_GC_TIMER_DISABLE: '1',
     TEST_LONG: isLong ? '1' : '',
     TEST_PROGRAMS: String(jobs + busy),

@@ -60,11 +60,9 @@ export async function startHaproxy(
       const names = head.replace('# ', '').split(',');
       const rows = lines.map((line) => new Map(line.split(',').map((value, i) => [names[i], value])));
       const servers = rows.filter((row) => row.get('pxname') === 'vaults' && row.get('svname') !== 'BACKEND');
+      const shown = servers.map((row) => ['svname', 'status', 'check_status', 'check_code'].map((n) => row.get(n)));
       // A star stands before the last check's finding while the next check runs.
-      const shown = (row: Map<string | undefined, string>, name: string) => row.get(name)?.replace(/^\* /, '');
-      return servers.map((row) =>
-        ['svname', 'status', 'check_status', 'check_code'].map((n) => shown(row, n)).join(' '),
-      );
+      return shown.map((fields) => fields.join(' ').replace(' * ', ' '));
     },
     async stop() {
       child.kill('SIGTERM');
