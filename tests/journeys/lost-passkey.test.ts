@@ -18,7 +18,7 @@ import {
   startPhoneWorld,
   untilMoved,
 } from '../support/lost-passkey.ts';
-import { type Passkeys, part, press } from '../support/pay.ts';
+import { awaitSelector, type Passkeys, part, press } from '../support/pay.ts';
 import { offerFor, setGuardian } from '../support/recovery.ts';
 import { createSecond } from '../support/second-account.ts';
 import { until } from '../support/until.ts';
@@ -167,7 +167,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(link.toLowerCase()).toBe(`${world.origin}/account?lang=en#stop=${account}`.toLowerCase());
 
       await page.go(link.split('#')[1] ?? '');
-      await page.screen('notices');
+      // The notice that was there before the link tells of no recovery.
+      await awaitSelector(page.page, '#notices .bad button');
       await page.page.click('#notices .bad button');
       expect(await page.screen('done')).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
