@@ -43,6 +43,8 @@ async function launch(
   const browser = await puppeteer.launch({
     executablePath,
     headless,
+    // It ends with the program that started it, killed or not.
+    pipe: true,
     userDataDir: profile,
     timeout: waitMs(),
     args: [...FLAGS, ...(headless ? UNSEEN_FLAGS : []), ...flags],
