@@ -76,7 +76,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     if (isFound) await press(page, 'find');
     expect((await part(page, 'review')).toLowerCase()).toContain(account.toLowerCase());
     await press(page, 'approve');
-    expect((await told).details).toMatchObject({ chainId: 84532, token: 'native' });
+    expect(await told()).toMatchObject({ chainId: 84532, token: 'native' });
     expect(await received()).toBe(PRICE);
   };
   /** Asks for a recovery on a phone that has nothing, up to the countdown. */

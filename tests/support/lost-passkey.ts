@@ -11,16 +11,8 @@ import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev
 import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
 import { keepWorking } from './background.ts';
-import {
-  buy,
-  confirmWindow,
-  createPasskeys,
-  openShop,
-  type Passkeys,
-  type PayWorld,
-  press,
-  startPayWorld,
-} from './pay.ts';
+import { clientAt } from './client-app.ts';
+import { confirmWindow, createPasskeys, openShop, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 import { REGISTRAR_DID } from './recovery.ts';
 import { pointOf } from './second-account.ts';
 import { until } from './until.ts';
@@ -57,6 +49,7 @@ export async function startPhoneWorld(): Promise<PhoneWorld> {
   const mail = await startMailCatcher();
   const mailer = smtpMailer(mail.url);
   const world = await startPayWorld({
+    pagesOnly: true,
     mail: mailer,
     more: {
       EMAIL_PROVIDER: 'smtp',
@@ -91,6 +84,8 @@ export async function openPhone(world: PhoneWorld, passkeys = createPasskeys()):
   let shop: Promise<Page> | undefined;
   const openAtShop = async () => {
     const page = await openShop({ ...world, context });
+    // A popup opens, in a browser with a sheet of its own too.
+    await page.evaluate('delete window.PaymentRequest');
     await passkeys.attach(page);
     return page;
   };
@@ -252,10 +247,16 @@ let payees = 0x1057000;
 /** Buys at the shop with the phone, up to the payment window. */
 export async function goBuying(world: PhoneWorld, phone: Phone) {
   const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
-  const data = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
-  const { told } = await buy(await phone.shop(), { method: `${world.origin}/pay`, data });
+  const movement = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
+  const order = JSON.stringify({ id: to, ...movement, total: { currency: 'ETH', value: '0.001' } });
+  const shop = await phone.shop();
+  await shop.evaluate(
+    `${clientAt(world.origin)}.then((vault) => { buy.onclick = () => { window.paid = vault.pay(${order}); }; })`,
+  );
+  await shop.bringToFront();
+  await shop.click('#buy');
   const page = await confirmWindow(world, phone.passkeys);
-  return { page, told, received: () => world.balanceOf(to, 'native') };
+  return { page, told: () => shop.evaluate('paid'), received: () => world.balanceOf(to, 'native') };
 }
 
 /** Who controls a DID in the registry. */
