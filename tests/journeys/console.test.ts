@@ -65,8 +65,9 @@ const expectComplete = async (atLeast: number) => {
 };
 
 describe.skipIf(!chromium)('the console in Chromium', () => {
-  beforeEach(() => open());
-  afterEach(leave);
+  beforeAll(() => open());
+  beforeEach(() => c.moveTo(t.url));
+  afterAll(leave);
 
   test('a wrong secret is told, the right one opens the console, signing out forgets it', async () => {
     expect(await c.text('#secret-help')).toContain('operator.secret');
@@ -85,182 +86,10 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await c.page.waitForSelector('html[data-view="sign-in"]');
   });
 
-  test('operators sign in with tokens of their own: the list names them, and a viewer has a stream without audit', async () => {
-    const root = { Authorization: `Bearer ${OPERATOR_SECRET}` };
-    const add = async (name: string, role: string) => {
-      const { body } = await t.call('POST /v1/console/operators', { name, role }, root);
-      return body.token as string;
-    };
-    const [ada, vic] = [await add('ada', 'operator'), await add('vic', 'viewer')];
-    await c.signIn(ada);
-    await c.phase('live');
-    await t.call('POST /v1/console/invites', { uses: 1 }, { Authorization: `Bearer ${ada}` });
-    await c.says('#events', /invite\.created.*operator ada/);
-    await c.page.click('#sign-out');
-    await c.signIn(vic);
-    await c.phase('live');
-    expect(await c.page.$eval('#sign-out', (button) => (button as HTMLElement).title)).toBe('Signed in as vic, viewer');
-    const who = { identifier: 'alice', channel: 'handle', did: DID };
-    await t.call('POST /api/sessions', who);
-    await c.says('#events', /session\.created/);
-    expect(await c.text('#events')).not.toContain('audit');
-    await c.view('webhooks');
-    await c.says('#webhooks-list', /Your role does not allow that/);
-  });
-
-  test('a list that begins with the oldest event kept has no gap', async () => {
-    for (const name of ['a', 'b', 'c']) await send(name);
-    await t.rows(`DELETE FROM events WHERE id < 3`);
-    await signIn();
-    // The sign-in's own two: the use of the secret, and the token of the stream.
-    await untilSo(c.ids, (ids) => ids.length === 3);
-    expect(await c.ids()).toEqual([3, 4, 5]);
-    expect(await c.text('#lost')).toBe('');
-  });
-
-  test('a tab that is asked to stays signed in over a reload', async () => {
-    await c.page.click('#keep');
-    await signIn();
-    await c.page.reload();
-    await c.phase('live');
-    await c.page.click('#sign-out');
-    await c.page.reload();
-    await c.page.waitForSelector('html[data-view="sign-in"]');
-  });
-
-  test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
-    await signIn();
-    const who = { identifier: 'alice@example.com', channel: 'email' };
-    await t.call('POST /api/verify/send', who);
-    await c.says('#events', /code\.sent/);
-    const { body } = await t.call('POST /api/verify/check', { ...who, code: t.codeFor(who.identifier) });
-    await t.call('POST /api/sessions', { ...who, did: DID });
-    const { txHash } = await chain.register({ did: DID });
-    const credentialId = Buffer.alloc(32, 7).toString('base64url');
-    const claim = { ...who, did: DID, credentialId, txHash, attestation: body.attestation };
-    expect((await t.call('POST /api/dids', claim)).status).toBe(200);
-    await c.says('#events', /registration\.submitted/);
-    for (let i = 0; i < 5; i++) {
-      await t.clock.advance(1_000);
-      await t.work();
-    }
-    await c.says('#events', /registration\.confirmed/);
-    for (const type of ['code.verified', 'session.created', 'session.linked'])
-      expect(await c.text('#events')).toContain(type);
-    expect(await c.text('#events')).not.toContain('alice@example.com');
-    expect(await c.text('#events')).toContain('a***@example.com');
-    await expectComplete(7);
-
-    await c.says('[data-chart="sends"] .figure', /^1$/);
-    await c.says('[data-chart="verifications"] .figure', /^1$/);
-    await c.says('[data-chart="registrations"] .figure', /^1$/);
-    await c.says('[data-chart="latency"] .figure', /\d m?s/);
-    expect(await c.text('[data-part="database"]')).toContain('writable');
-    expect(await c.text('[data-part="upstreams"]')).toContain('rpc');
-
-    await c.view('registrations');
-    for (const [by, value] of [
-      ['identifier', who.identifier],
-      ['credentialId', credentialId],
-      ['did', DID],
-    ] as const) {
-      await c.lookUp(by, value);
-      await c.says(
-        '#view-registrations tbody',
-        new RegExp(by === 'identifier' ? who.identifier : 'a\\*\\*\\*@example.com'),
-      );
-      expect(await c.text('#view-registrations tbody')).toContain('Confirmed in block');
-    }
-    await c.page.click('#view-registrations [data-part="open"]');
-    await c.says('#drawer', new RegExp(txHash));
-    await c.page.keyboard.press('Escape');
-  });
-
-  test('the charts have an axis, a value by pointer and keys, a table, and are there after a reload', async () => {
-    await c.page.click('#keep');
-    await t.work();
-    for (const name of ['a', 'b', 'c']) await send(name);
-    await t.clock.advance(60_000);
-    await t.work();
-    await signIn();
-    await c.says('[data-chart="sends"] .figure', /^3$/);
-    expect(await c.text('[data-chart="sends"] .detail')).toBe('in the last hour');
-    const texts = await c.page.$$eval('[data-chart="sends"] svg text', (all) => all.map((one) => one.textContent));
-    expect(texts.slice(0, 2)).toEqual(['0', '5']);
-    expect(texts.slice(2).every((text) => /^\d\d:\d\d$/.test(text ?? ''))).toBe(true);
-    // Nobody lived before: the ground has a gap there, and two steps at the end.
-    const ground = await c.page.$eval('[data-chart="sends"] .ground', (path) => path.getAttribute('d'));
-    expect(ground).toBe('M309.33 100H320');
-    await c.page.focus('[data-chart="sends"] .plot');
-    await c.page.keyboard.press('ArrowLeft');
-    await c.says('[data-chart="sends"] .tip', /^\d\d:\d\d: 3 codes sent$/);
-    const valued = await c.page.$eval('[data-chart="sends"] .plot', (plot) => plot.getAttribute('aria-valuetext'));
-    expect(valued).toMatch(/: 3 codes sent$/);
-    await c.page.keyboard.press('Home');
-    await c.says('[data-chart="sends"] .tip', /: no data$/);
-    await c.page.keyboard.press('Escape');
-    expect(await c.page.$eval('[data-chart="sends"] .tip', (tip) => tip.checkVisibility())).toBe(false);
-    await c.page.hover('[data-chart="requests"] .plot');
-    await c.says('[data-chart="requests"] .tip', /no data$/);
-    await c.page.click('[data-chart="sends"] summary');
-    await c.says('[data-chart="sends"] tbody', /3 codes sent.*no data/);
-    await c.page.click('[data-range="day"]');
-    await c.says('[data-chart="sends"] .detail', /^in the last 24 hours$/);
-    await c.page.reload();
-    await c.phase('live');
-    await c.says('[data-chart="sends"] .figure', /^3$/);
-    expect(await c.text('[data-chart="sends"] .detail')).toBe('in the last 24 hours');
-    expect(await c.page.evaluate('location.hash')).toBe('#/overview?range=day');
-  });
-
-  test('the numbers of an axis are whole, however long they are', async () => {
-    const { identifier } = await c.page.evaluateOnNewDocument(() => {
-      const { fetch: ask } = window;
-      const answered = async (input: RequestInfo | URL, init?: RequestInit) => {
-        const answer = await ask(input, init);
-        if (!String(input instanceof Request ? input.url : input).includes('/v1/console/history')) return answer;
-        const history = await answer.json();
-        const last = history.points.at(-1);
-        Object.assign(last, { requests: 1_900_000, sends: 19_000, p50_ms: 90, p95_ms: 190 });
-        return Response.json(history);
-      };
-      Object.assign(window, { fetch: answered });
-    });
-    for (const width of [360, 1280]) {
-      await c.page.setViewport({ width, height: 800 });
-      await c.page.reload();
-      await signIn();
-      await c.says('[data-chart="latency"] svg', /200 ms/);
-      const cut = await c.page.$$eval('[data-chart] svg', (all) =>
-        all.flatMap((svg) => {
-          const { left, right } = svg.getBoundingClientRect();
-          const isOutside = (box: DOMRect) => box.left < left - 0.5 || box.right > right + 0.5;
-          return Array.from(svg.querySelectorAll('text'))
-            .filter((text) => isOutside(text.getBoundingClientRect()))
-            .map(({ textContent }) => textContent);
-        }),
-      );
-      expect([width, cut]).toEqual([width, []]);
-    }
-    await c.page.removeScriptToEvaluateOnNewDocument(identifier);
-  });
-
-  test('after a sleep of the computer the stream is opened anew, since the old one may be dead', async () => {
-    await signIn();
-    const own = () => c.page.$eval('#own-token', (button) => (button as HTMLElement).dataset['cid']);
-    const before = await own();
-    await send('before');
-    await c.page.evaluate('{ const now = Date.now; Date.now = () => now() + 600_000; }');
-    await untilSo(own, (cid) => cid !== before);
-    await send('after');
-    await expectComplete(3);
-    // The token that was still good has been renewed, which is no event.
-    expect(await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`)).toHaveLength(1);
-  });
-
   test('everything is done by keyboard', async () => {
     const { keyboard } = c.page;
     const focused = () => c.page.evaluate('document.activeElement.id');
+    await c.moveTo(t.url);
     expect(await focused()).toBe('secret');
     await keyboard.type(OPERATOR_SECRET);
     await keyboard.press('Enter');
@@ -318,9 +147,110 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     expect(reached.size).toBeGreaterThanOrEqual(wanted);
   });
 
-  test('each view has an address that a reload, a link and the way back keep, and its heading gets the focus', async () => {
+  test('operators sign in with tokens of their own: the list names them, and a viewer has a stream without audit', async () => {
+    const root = { Authorization: `Bearer ${OPERATOR_SECRET}` };
+    const add = async (name: string, role: string) => {
+      const { body } = await t.call('POST /v1/console/operators', { name, role }, root);
+      return body.token as string;
+    };
+    const [ada, vic] = [await add('ada', 'operator'), await add('vic', 'viewer')];
+    await c.signIn(ada);
+    await c.phase('live');
+    await t.call('POST /v1/console/invites', { uses: 1 }, { Authorization: `Bearer ${ada}` });
+    await c.says('#events', /invite\.created.*operator ada/);
+    await c.page.click('#sign-out');
+    await c.signIn(vic);
+    await c.phase('live');
+    expect(await c.page.$eval('#sign-out', (button) => (button as HTMLElement).title)).toBe('Signed in as vic, viewer');
+    const who = { identifier: 'alice', channel: 'handle', did: DID };
+    await t.call('POST /api/sessions', who);
+    await c.says('#events', /session\.created/);
+    expect(await c.text('#events')).not.toContain('audit');
+    await c.view('webhooks');
+    await c.says('#webhooks-list', /Your role does not allow that/);
+  });
+});
+
+describe.skipIf(!chromium)('the console in Chromium, in a tab that stays signed in', () => {
+  beforeAll(async () => {
+    await open();
+    await t.work();
+    for (const name of ['a', 'b', 'c']) await send(name);
+    await t.clock.advance(60_000);
+    await t.work();
     await c.page.click('#keep');
     await signIn();
+  });
+  beforeEach(async () => {
+    await c.atRest();
+    await c.view('overview');
+  });
+  afterAll(leave);
+
+  test('the charts have an axis, a value by pointer and keys, a table, and are there after a reload', async () => {
+    await c.says('[data-chart="sends"] .figure', /^3$/);
+    expect(await c.text('[data-chart="sends"] .detail')).toBe('in the last hour');
+    const texts = await c.page.$$eval('[data-chart="sends"] svg text', (all) => all.map((one) => one.textContent));
+    expect(texts.slice(0, 2)).toEqual(['0', '5']);
+    expect(texts.slice(2).every((text) => /^\d\d:\d\d$/.test(text ?? ''))).toBe(true);
+    // Nobody lived before: the ground has a gap there, and two steps at the end.
+    const ground = await c.page.$eval('[data-chart="sends"] .ground', (path) => path.getAttribute('d'));
+    expect(ground).toBe('M309.33 100H320');
+    await c.page.focus('[data-chart="sends"] .plot');
+    await c.page.keyboard.press('ArrowLeft');
+    await c.says('[data-chart="sends"] .tip', /^\d\d:\d\d: 3 codes sent$/);
+    const valued = await c.page.$eval('[data-chart="sends"] .plot', (plot) => plot.getAttribute('aria-valuetext'));
+    expect(valued).toMatch(/: 3 codes sent$/);
+    await c.page.keyboard.press('Home');
+    await c.says('[data-chart="sends"] .tip', /: no data$/);
+    await c.page.keyboard.press('Escape');
+    expect(await c.page.$eval('[data-chart="sends"] .tip', (tip) => tip.checkVisibility())).toBe(false);
+    await c.page.hover('[data-chart="requests"] .plot');
+    await c.says('[data-chart="requests"] .tip', /no data$/);
+    await c.page.click('[data-chart="sends"] summary');
+    await c.says('[data-chart="sends"] tbody', /3 codes sent.*no data/);
+    await c.page.click('[data-range="day"]');
+    await c.says('[data-chart="sends"] .detail', /^in the last 24 hours$/);
+    await c.page.reload();
+    await c.phase('live');
+    await c.says('[data-chart="sends"] .figure', /^3$/);
+    expect(await c.text('[data-chart="sends"] .detail')).toBe('in the last 24 hours');
+    expect(await c.page.evaluate('location.hash')).toBe('#/overview?range=day');
+  });
+
+  test('the numbers of an axis are whole, however long they are', async () => {
+    const { identifier } = await c.page.evaluateOnNewDocument(() => {
+      const { fetch: ask } = window;
+      const answered = async (input: RequestInfo | URL, init?: RequestInit) => {
+        const answer = await ask(input, init);
+        if (!String(input instanceof Request ? input.url : input).includes('/v1/console/history')) return answer;
+        const history = await answer.json();
+        const last = history.points.at(-1);
+        Object.assign(last, { requests: 1_900_000, sends: 19_000, p50_ms: 90, p95_ms: 190 });
+        return Response.json(history);
+      };
+      Object.assign(window, { fetch: answered });
+    });
+    for (const width of [360, 1280]) {
+      await c.page.setViewport({ width, height: 800 });
+      await c.page.reload();
+      await c.phase('live');
+      await c.says('[data-chart="latency"] svg', /200 ms/);
+      const cut = await c.page.$$eval('[data-chart] svg', (all) =>
+        all.flatMap((svg) => {
+          const { left, right } = svg.getBoundingClientRect();
+          const isOutside = (box: DOMRect) => box.left < left - 0.5 || box.right > right + 0.5;
+          return Array.from(svg.querySelectorAll('text'))
+            .filter((text) => isOutside(text.getBoundingClientRect()))
+            .map(({ textContent }) => textContent);
+        }),
+      );
+      expect([width, cut]).toEqual([width, []]);
+    }
+    await c.page.removeScriptToEvaluateOnNewDocument(identifier);
+  });
+
+  test('each view has an address that a reload, a link and the way back keep, and its heading gets the focus', async () => {
     const shown = () =>
       c.page.evaluate(`[...document.querySelectorAll('#console > section')]
           .filter((one) => one.checkVisibility()).map((one) => one.id).join()`);
@@ -352,14 +282,26 @@ describe.skipIf(!chromium)('the console in Chromium', () => {
     await c.page.evaluate(`location.hash = '/nonsense'`);
     await untilSo(shown, (id) => id === `view-${names[0]}`);
   });
+
+  test('a tab that stays signed in over a reload does so no more once it has signed out', async () => {
+    await c.page.reload();
+    await c.phase('live');
+    await c.page.click('#sign-out');
+    expect(await c.page.evaluate('JSON.stringify({ ...sessionStorage })')).toBe('{}');
+    await c.page.reload();
+    await c.page.waitForSelector('html[data-view="sign-in"]');
+  });
 });
 
 describe.skipIf(!chromium)('the console in Chromium, of a vault with other settings', () => {
-  afterEach(leave);
+  beforeAll(async () => {
+    const slow = { STREAM_QUEUE_EVENTS_MAX: '1', MAX_VERIFY_SENDS_PER_IP: '100' };
+    await open({ ...slow, RPC_URL: 'http://127.0.0.1:1', APPS: 'shop' });
+    await signIn();
+  });
+  afterAll(leave);
 
   test('what the doctor finds failing is in the rail and on the overview, before anybody opens it', async () => {
-    await open({ RPC_URL: 'http://127.0.0.1:1' });
-    await signIn();
     await c.says('#rail a[href="#/doctor"]', /^Doctor[1-9]\d* failing$/);
     await c.says('#summary', /Doctor: .*chain/);
     await c.page.click('#summary a[href="#/doctor"]');
@@ -369,21 +311,19 @@ describe.skipIf(!chromium)('the console in Chromium, of a vault with other setti
   });
 
   test('a stream that falls behind is told to rewind, and loses and doubles nothing', async () => {
-    await open({ STREAM_QUEUE_EVENTS_MAX: '1', MAX_VERIFY_SENDS_PER_IP: '100' });
-    await signIn();
+    const rewound = async () => (await c.phases()).filter((phase) => phase === 'rewinding').length;
+    const [before, rewoundBefore] = [await stored(), await rewound()];
     for (let round = 0; round < 5; round++) {
       // Commits of many events at once: more than the queue of one holds.
       await Promise.all(Array.from({ length: 30 }, (_, i) => send(`r${round}x${i}`, `10.4.${round}.${i}`)));
       await t.clock.advance(1_000);
     }
-    await expectComplete(151);
-    expect(await c.phases()).toContain('rewinding');
+    await expectComplete(before.length + 150);
+    expect(await rewound()).toBeGreaterThan(rewoundBefore);
     await c.phase('live');
   });
 
   test('events of all apps are shown with their app, or those of one', async () => {
-    await open({ APPS: 'shop' });
-    await signIn();
     const body = { identifier: 'alice@example.com', channel: 'email' };
     await t.call('POST /api/verify/send', body, { 'X-Vault-App': 'shop' });
     await send('bob');
@@ -401,6 +341,10 @@ describe.skipIf(!chromium)('the console in Chromium, of a vault with other setti
     expect(await c.ids()).toHaveLength(2);
     expect(await c.text('#events')).not.toContain('token.minted');
   });
+});
+
+describe.skipIf(!chromium)('the console in Chromium, of a vault without a stream', () => {
+  afterEach(leave);
 
   test('says that the stream is switched off, and works without it', async () => {
     await open({ NEXT_PUBLIC_HYPERAUTH_ENABLE_LIVE: 'false' });
@@ -483,6 +427,54 @@ describe.skipIf(!chromium)('the console in Chromium, after one sign-in', () => {
     expect(frame).toEqual({ sandbox: 'allow-same-origin', links: 0 });
   });
 
+  test('a whole registration appears as it happens: in the list, the charts, and the look-up', async () => {
+    await signIn();
+    const who = { identifier: 'alice@example.com', channel: 'email' };
+    await t.call('POST /api/verify/send', who);
+    await c.says('#events', /code\.sent/);
+    const { body } = await t.call('POST /api/verify/check', { ...who, code: t.codeFor(who.identifier) });
+    await t.call('POST /api/sessions', { ...who, did: DID });
+    const { txHash } = await chain.register({ did: DID });
+    const credentialId = Buffer.alloc(32, 7).toString('base64url');
+    const claim = { ...who, did: DID, credentialId, txHash, attestation: body.attestation };
+    expect((await t.call('POST /api/dids', claim)).status).toBe(200);
+    await c.says('#events', /registration\.submitted/);
+    for (let i = 0; i < 5; i++) {
+      await t.clock.advance(1_000);
+      await t.work();
+    }
+    await c.says('#events', /registration\.confirmed/);
+    for (const type of ['code.verified', 'session.created', 'session.linked'])
+      expect(await c.text('#events')).toContain(type);
+    expect(await c.text('#events')).not.toContain('alice@example.com');
+    expect(await c.text('#events')).toContain('a***@example.com');
+    await expectComplete(7);
+
+    await c.says('[data-chart="sends"] .figure', /^1$/);
+    await c.says('[data-chart="verifications"] .figure', /^1$/);
+    await c.says('[data-chart="registrations"] .figure', /^1$/);
+    await c.says('[data-chart="latency"] .figure', /\d m?s/);
+    expect(await c.text('[data-part="database"]')).toContain('writable');
+    expect(await c.text('[data-part="upstreams"]')).toContain('rpc');
+
+    await c.view('registrations');
+    for (const [by, value] of [
+      ['identifier', who.identifier],
+      ['credentialId', credentialId],
+      ['did', DID],
+    ] as const) {
+      await c.lookUp(by, value);
+      await c.says(
+        '#view-registrations tbody',
+        new RegExp(by === 'identifier' ? who.identifier : 'a\\*\\*\\*@example.com'),
+      );
+      expect(await c.text('#view-registrations tbody')).toContain('Confirmed in block');
+    }
+    await c.page.click('#view-registrations [data-part="open"]');
+    await c.says('#drawer', new RegExp(txHash));
+    await c.page.keyboard.press('Escape');
+  });
+
   test('a limit that is reached shows, is released, and the audit has it', async () => {
     for (const name of ['a', 'b', 'c']) await send(name, '10.9.8.7');
     expect((await send('d', '10.9.8.7')).status).toBe(429);
@@ -553,7 +545,8 @@ describe.skipIf(!chromium)('the console in Chromium, after one sign-in', () => {
     await t.rows(`INSERT INTO registrations (identifier, channel, did, did_hash, alias_hash, credential_id, tx_hash,
         status, registered_at, unseen_since, app) VALUES ('handle:<i>x</i>', 'handle', '<i>did</i>', '', '', '<i>c</i>',
         '', 'submitted', 1, 1, '<i>app</i>')`);
-    await c.page.evaluate(`location.hash = '/registrations?id=1'`);
+    const [{ id } = {}] = await t.rows('SELECT max(id) AS id FROM registrations');
+    await c.page.evaluate(`location.hash = '/registrations?id=${id}'`);
     await c.says('#drawer', /<i>did<\/i>/);
     await c.says('#view-registrations tbody', /<i>did<\/i>/);
     expect(await c.page.$$('#view-registrations i, #drawer i')).toEqual([]);
@@ -576,6 +569,20 @@ describe.skipIf(!chromium)('the console in Chromium, after one sign-in', () => {
     await c.page.keyboard.press('Escape');
     const again = await t.call('GET /api/aliases/check', { alias: 'undone' });
     expect(again.body.available).toBe(true);
+  });
+
+  // It leaves a page whose time of day is ahead.
+  test('after a sleep of the computer the stream is opened anew, since the old one may be dead', async () => {
+    await signIn();
+    const own = () => c.page.$eval('#own-token', (button) => (button as HTMLElement).dataset['cid']);
+    const before = await own();
+    await send('slept');
+    await c.page.evaluate('{ const now = Date.now; Date.now = () => now() + 600_000; }');
+    await untilSo(own, (cid) => cid !== before);
+    await send('woken');
+    await expectComplete(3);
+    // The token that was still good has been renewed, which is no event.
+    expect(await t.rows(`SELECT 1 FROM events WHERE type = 'token.minted'`)).toHaveLength(1);
   });
 
   test('fits a narrow screen, light and dark', async () => {
@@ -623,6 +630,8 @@ describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () 
       window.setTimeout = (act, ms, ...given) => (ms > 60_000 ? 0 : setTimeout(act, ms, ...given));
     }`;
     ({ identifier: script } = await c.page.evaluateOnNewDocument(frozen));
+    for (const name of ['a', 'b', 'c']) await tell(name);
+    await t.rows(`DELETE FROM events WHERE id < 3`);
     await c.moveTo(line.url);
     await signIn();
   });
@@ -630,6 +639,14 @@ describe.skipIf(!chromium)('the console in Chromium, on a line that is cut', () 
     await c.page.removeScriptToEvaluateOnNewDocument(script);
     await leave();
     await line.stop();
+  });
+
+  // The first one: of its list alone it is known how it began.
+  test('a list that begins with the oldest event kept has no gap', async () => {
+    // The sign-in's own two: the use of the secret, and the token of the stream.
+    await untilSo(c.ids, (ids) => ids.length === 3);
+    expect(await c.ids()).toEqual([3, 4, 5]);
+    expect(await c.text('#lost')).toBe('');
   });
 
   test('an expired token is replaced: the real stream goes on without losing or doubling an event', async () => {

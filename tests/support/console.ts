@@ -77,7 +77,9 @@ export async function openConsole(browser: Browser, url?: string): Promise<Conso
     async lookUp(by, value) {
       await page.select('#registrations-by', by);
       await page.$eval('#registrations-value', (input) => Object.assign(input, { value: '' }));
-      await page.type('#registrations-value', value);
+      await page.focus('#registrations-value');
+      // At one stroke, as a paste does it.
+      await page.keyboard.sendCharacter(value);
       await page.keyboard.press('Enter');
       await page.waitForFunction(`!document.querySelector('#view-registrations [aria-busy]')`);
     },
