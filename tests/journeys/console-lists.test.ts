@@ -50,8 +50,8 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await c.view('registrations');
     await c.says('#state-registrations', /^400 registrations$/);
     expect(await rows('registrations')).toBe(50);
-    // Somewhere here one of the two would have room and the other not.
-    for (let width = 1280; width > 800; width -= 32) {
+    // Each of the two is wider than a step: somewhere here one would have room and the other not.
+    for (let width = 1280; width > 800; width -= 64) {
       await setWidth(c.page, width);
       const tops = await c.page.$$eval('#view-registrations .filters button', (all) => all.map((one) => one.offsetTop));
       expect([width, tops.length, new Set(tops).size]).toEqual([width, 2, 1]);
@@ -246,6 +246,10 @@ describe.skipIf(!chromium)('the lists of the console in Chromium', () => {
     await untilHolds(async () =>
       expect(await c.page.evaluate('[innerWidth, document.documentElement.scrollWidth]')).toEqual([360, 360]),
     );
+    // Each costs time and is made as the others are: a dozen have every channel, and one that failed.
+    await c.page.$$eval('#view-registrations tbody tr:nth-child(n + 13)', (rest) => {
+      for (const row of rest) row.remove();
+    });
     await c.page.click('#view-registrations [data-part="menu"]');
     expect(await violations(c.page)).toEqual([]);
     // Each change of the window's size and colours may have taken the focus.
