@@ -37,25 +37,28 @@ describe.skipIf(!chromium)('in Chromium', () => {
   const asked: string[] = [];
   beforeAll(async () => {
     own = await startShell();
+    page = await own.browser.newPage();
+    page.on('pageerror', (error) => faults.push(String(error)));
   });
   afterAll(async () => {
     await own.close();
     await other.stop(true);
   });
   afterEach(async () => {
-    await page.browserContext().close();
+    // What comes of the inbox's end is no fault of the page.
+    await page.goto('about:blank');
     await inbox.stop();
     faults.length = 0;
     asked.length = 0;
   });
+  /** The one page of this file comes to an inbox of the test's own: another origin, where nothing is stored yet. */
   const open = async (width = 1000) => {
     [mails, texts] = [createMailbox<Mail>(), createMailbox<Message>()];
     inbox = await startInbox({ read: () => [...mails.messages, ...texts.messages] });
     inbox.lead({ shop: 'http://localhost:8090', vault: 'http://localhost:8787' });
-    const context = await own.browser.createBrowserContext();
-    await context.overridePermissions(inbox.url, ['clipboard-read', 'clipboard-sanitized-write']);
-    page = await context.newPage();
-    page.on('pageerror', (error) => faults.push(String(error)));
+    const permissions = ['clipboard-read', 'clipboard-sanitized-write'] as const;
+    await page.browserContext().overridePermissions(inbox.url, [...permissions]);
+    await page.emulateMediaFeatures();
     await page.setViewport({ width, height: 800 });
     await page.goto(inbox.url);
   };
@@ -199,6 +202,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       const opened = await (await target).page();
       expect(await opened?.evaluate(() => window.opener)).toBeNull();
       expect(page.url()).toStartWith(inbox.url);
+      await opened?.close();
+      await page.bringToFront();
     });
 
     test('says when it is away, and goes on by itself', async () => {
