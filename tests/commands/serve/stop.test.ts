@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInflight } from '../../../commands/serve/inflight.ts';
+import { drain, STOP_CLOSE_MS } from '../../../commands/serve/stop.ts';
 import { freePort } from '../../../scripts/dev-stack/port.ts';
 import { askUntilClosed, untilListening, untilRead } from '../../support/asking.ts';
 import { eachTest } from '../../support/each-test.ts';
@@ -51,6 +53,15 @@ describe('a stop, on connections that are in use', () => {
     expect(await asking).toMatchObject({ status: 200, body: expect.stringContaining('retry: 5000\n\n') });
     expect(await stopped).toBe(0);
   });
+});
+
+test('closing has what the answers left of the five seconds: a slow disk takes more than its half second', async () => {
+  const [inflight, start] = [createInflight(), performance.now()];
+  let isClosed = false;
+  await drain({ servers: [], inflight, late: () => new Response() }, async () => {
+    isClosed = await until('the disk answers', () => performance.now() - start > 3 * STOP_CLOSE_MS);
+  });
+  expect(isClosed).toBe(true);
 });
 
 describe('SIGHUP', () => {
