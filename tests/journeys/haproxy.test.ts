@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/databases.ts';
 import { OPERATOR, openStream } from '../support/events.ts';
 import { type Haproxy, haproxy, startHaproxy } from '../support/haproxy.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { untilSo } from '../support/until.ts';
+import { until, untilSo } from '../support/until.ts';
 import { addProxyTests, PROXIED, sendCode, withoutPathRules } from './proxied.ts';
 
 describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', () => {
@@ -40,6 +40,31 @@ describe.skipIf(!haproxy)('behind a real HAProxy, two vaults on one database', (
     const found = await untilSo(proxy.checks, (checks) => checks.every((check) => /L\dOK|L\dSTS/.test(check)));
     expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
     for (const vault of vaults) expect(vault.output()).not.toContain('"level":"error"');
+  });
+
+  test('a vault that is slow to answer its checks, as on a busy machine, is not taken for one that is down', async () => {
+    let checks = 0;
+    const slow = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch() {
+        const asked = performance.now();
+        // As long as two checks are apart, and more.
+        await until('its turn', () => performance.now() - asked > 2_200);
+        checks++;
+        return new Response('ok');
+      },
+    });
+    ends.push(() => slow.stop(true));
+    const port = Number(slow.port);
+    const front = await startHaproxy(folder.path, [port, port]);
+    ends.push(front.stop);
+    await untilSo(
+      async () => checks,
+      (answered) => answered > 6,
+    );
+    const found = await untilSo(front.checks, (all) => all.every((check) => /L\d/.test(check)));
+    expect(found).toEqual(['first UP L7OK 200', 'second UP L7OK 200']);
   });
 
   addProxyTests(() => ({ proxy: proxy.port, vault: ports[0], ruleless: ruleless.port, log: proxy.log }));
