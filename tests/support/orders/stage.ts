@@ -56,10 +56,15 @@ const IDLE_TURNS = 50;
 /** More than any order has: one that never ends says so. */
 const STEPS_MAX = 5_000;
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 /** A stage for an order. */
 export function openStage(stands: readonly Stand[], startMs: number): Stage {
   let outside = 0;
-  const time = createTime(startMs, () => outside > 0);
+  let computed = Promise.withResolvers<void>();
+  /** Until the runtime's threads have computed what they were given; undefined if they have. */
+  const computing = () => (outside > 0 ? computed.promise : undefined);
+  const time = createTime(startMs, computing);
   const steps: Step[] = [];
   const waiting: Waiting[] = [];
   const done = new Map<string, number>();
@@ -71,8 +76,11 @@ export function openStage(stands: readonly Stand[], startMs: number): Stage {
   let last = '';
 
   async function settle(): Promise<void> {
-    do await new Promise(setImmediate);
-    while (outside > 0 || time.ticks() > 0);
+    // A turn of the event loop for each look at the threads would keep a processor busy for as long as they take.
+    do {
+      await computing();
+      await turn();
+    } while (outside > 0 || time.ticks() > 0);
   }
 
   /** The stand that keeps a party from its next step. */
@@ -128,8 +136,10 @@ export function openStage(stands: readonly Stand[], startMs: number): Stage {
         return ended;
       }),
     await(work) {
-      outside++;
-      return work.finally(() => outside--);
+      if (outside++ === 0) computed = Promise.withResolvers();
+      return work.finally(() => {
+        if (--outside === 0) computed.resolve();
+      });
     },
     pass(ms) {
       if (isFirst) steps.push({ who: TIME, what: `${ms} ms pass` });

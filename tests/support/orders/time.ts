@@ -18,7 +18,7 @@ export interface Time {
 }
 
 /** Time from then on. What is due at once waits for the runtime's own threads: they take more or fewer turns. */
-export function createTime(startMs: number, isComputing: () => boolean): Time {
+export function createTime(startMs: number, computing: () => Promise<void> | undefined): Time {
   const timers = new Set<Timer>();
   let now = startMs;
   let ticks = 0;
@@ -36,8 +36,11 @@ export function createTime(startMs: number, isComputing: () => boolean): Time {
       isOver = true;
     };
     const run = () => {
-      if (isComputing()) {
-        immediate = setImmediate(run);
+      const computed = computing();
+      if (computed) {
+        computed.then(() => {
+          if (!isOver) immediate = setImmediate(run);
+        });
         return;
       }
       end();
