@@ -24,6 +24,8 @@ defaults
   mode http
   log global
   timeout connect 5s
+  # A vault that is slow is not down. One that has ended refuses the connection at once.
+  timeout check 10s
   timeout http-request 10s
   # Longer than a heartbeat of the stream of events.
   timeout client ${silenceSeconds}s
