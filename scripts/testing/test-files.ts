@@ -78,7 +78,7 @@ async function runProcess(files: readonly string[], { root, folder, env }: TestP
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: env['TEST_LONG'] === '1' ? TIMEOUT_MS * files.length : TIMEOUT_MS,
+    timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   const [stdout, stderr, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
