@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { USDC } from '../../scripts/dev-stack/usdc.ts';
-import { clientAt } from '../support/client-app.ts';
+import { clickToPay } from '../support/client-app.ts';
 import {
   abort,
   awaitSelector,
@@ -216,12 +216,7 @@ describe.skipIf(!chromium)('the payment handler in Chromium', () => {
 
   test('asked by vault/client, in the browser’s own sheet: by the keyboard alone, and as a screen reader has it', async () => {
     const data = native();
-    const order = JSON.stringify({ id: 'by-client', ...data, total: { currency: 'ETH', value: '0.001' } });
-    await shop.evaluate(
-      `${clientAt(world.origin)}.then((vault) => { buy.onclick = () => { window.paid = vault.pay(${order}); }; })`,
-    );
-    await shop.bringToFront();
-    await shop.click('#buy');
+    await clickToPay(shop, world.origin, { id: 'by-client', ...data, total: { currency: 'ETH', value: '0.001' } });
     const page = await confirmWindow(world, passkeys);
     expect(page.url()).not.toContain('mode=');
     await awaitSelector(page, '#approve:not([disabled])');

@@ -65,8 +65,18 @@ export async function startAppWorld(
 }
 
 /** An expression of a page: a client of the vault at this origin. */
-export function clientAt(origin: string): string {
+function clientAt(origin: string): string {
   return `import('${origin}/client.js').then(({ createClient }) => createClient({ url: '${origin}' }))`;
+}
+
+/** Clicks the button of a shop's page, which pays an order by the client; `window.paid` is what comes of it. */
+export async function clickToPay(shop: Page, origin: string, order: object): Promise<void> {
+  const words = JSON.stringify(order);
+  await shop.evaluate(
+    `${clientAt(origin)}.then((vault) => { buy.onclick = () => { window.paid = vault.pay(${words}); }; })`,
+  );
+  await shop.bringToFront();
+  await shop.click('#buy');
 }
 
 /** Opens a page of the app as somebody with a passkey and some USDC, whose account does not exist yet. */

@@ -11,7 +11,7 @@ import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev
 import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
 import { keepWorking } from './background.ts';
-import { clientAt } from './client-app.ts';
+import { clickToPay } from './client-app.ts';
 import { confirmWindow, createPasskeys, openShop, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
 import { REGISTRAR_DID } from './recovery.ts';
 import { pointOf } from './second-account.ts';
@@ -248,13 +248,8 @@ let payees = 0x1057000;
 export async function goBuying(world: PhoneWorld, phone: Phone) {
   const to = `0x${(payees++).toString(16).padStart(40, '0')}`;
   const movement = { to, amount: '1000000000000000', token: 'native', chainId: 84532 };
-  const order = JSON.stringify({ id: to, ...movement, total: { currency: 'ETH', value: '0.001' } });
   const shop = await phone.shop();
-  await shop.evaluate(
-    `${clientAt(world.origin)}.then((vault) => { buy.onclick = () => { window.paid = vault.pay(${order}); }; })`,
-  );
-  await shop.bringToFront();
-  await shop.click('#buy');
+  await clickToPay(shop, world.origin, { id: to, ...movement, total: { currency: 'ETH', value: '0.001' } });
   const page = await confirmWindow(world, phone.passkeys);
   return { page, told: () => shop.evaluate('paid'), received: () => world.balanceOf(to, 'native') };
 }
