@@ -29,6 +29,16 @@ test('two chains run side by side under their own ids, with the contracts at the
   expect(first).toEqual(second as typeof first);
 });
 
+test('an empty block changes no state, so that the thousandth costs the node what the first did', async () => {
+  const { rpc } = await chain();
+  const stateRoot = async () =>
+    ((await rpc('eth_getBlockByNumber', ['latest', false])) as { stateRoot: string }).stateRoot;
+  await rpc('anvil_mine', ['0x1']);
+  const before = await stateRoot();
+  await rpc('anvil_mine', ['0x40']);
+  expect(await stateRoot()).toBe(before);
+});
+
 test('a chain with a state file goes on where it was, and a second deployment changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'vault-chain-'));
   ends.push(() => rm(folder, { recursive: true }));
