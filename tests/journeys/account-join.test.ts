@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { HTTPRequest } from 'puppeteer-core';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { accountPages, confirm, createHere, type Device, keyNames, openDevice, type } from '../support/account-page.ts';
+import {
+  accountPages,
+  confirm,
+  createHere,
+  type Device,
+  keyNames,
+  openDevice,
+  storedAccounts,
+  type,
+} from '../support/account-page.ts';
 import { standsIn } from '../support/digits.ts';
 import { type PayWorld, press } from '../support/pay.ts';
 
@@ -63,6 +72,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await second.screen('home');
       expect(await second.page.$eval('#full', (full) => full.textContent)).toBe(account);
       expect(await second.page.$eval('#keys', (keys) => keys.textContent)).toContain('My phoneYou use it now');
+      // It pays from there, too.
+      expect(await storedAccounts(second.page)).toEqual([account]);
     });
 
     test('an account that a link brings never takes the place of those that are here', async () => {

@@ -1,17 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { createHeldPasskey } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
-import {
-  addHere,
-  checkNow,
-  confirm,
-  createHere,
-  type Device,
-  keyNames,
-  openDevice,
-  pressNamed,
-  type,
-} from '../support/account-page.ts';
+import { confirm, createHere, type Device, openDevice, pressNamed, type } from '../support/account-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { otherCode } from '../support/digits.ts';
 import { createPasskey } from '../support/passkey.ts';
@@ -69,26 +60,10 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await setGuardian(world.chain, account, await offerFor(world.t, account, email));
     return { account: account.toLowerCase(), email };
   };
-  let desk: Device | undefined;
-  /** The device of an owner who has just made an account, where others may have been made before. */
-  const owner = async () => {
-    // Chromium's authenticator keeps no more passkeys than that.
-    if (desk && desk.passkeys.ids().length < 3) {
-      await desk.go('out');
-      await desk.screen('start');
-    } else {
-      await desk?.close();
-      desk = await openDevice(world);
-    }
-    const account = await createHere(world, desk);
-    return { here: desk, account, passkeys: desk.passkeys.only(desk.passkeys.ids().length - 1) };
-  };
-  /** The same, and the vault guards the account; a reload shows it. */
+  /** The same, whose passkey is at hand. */
   const guardedOwner = async () => {
-    const made = await owner();
-    const { account, email } = await guarded(made.passkeys.key());
-    expect(account).toBe(made.account);
-    return { ...made, email };
+    const passkeys = createHeldPasskey();
+    return { ...(await guarded(passkeys.key())), passkeys };
   };
   /** Somebody asks for a recovery elsewhere. */
   const askElsewhere = async (person: { readonly account: string; readonly email: string }) => {
@@ -104,28 +79,12 @@ describe.skipIf(!chromium)('in Chromium', () => {
     await stranger.go(hash);
     return stranger;
   };
-  /** A device that has nothing, where a recovery is asked for, up to the new passkey. */
-  const loseTo = async (email: string, account: string) => {
-    const lost = await device('recover');
-    await lost.screen('mail');
-    await prove(lost, email);
-    await lost.screen('which');
-    await pressNamed(lost.page, `Choose ${account}`);
-    await lost.screen('renew');
-    return lost;
-  };
-  /** The same, up to the countdown. */
-  const lose = async (email: string, account: string) => {
-    const lost = await loseTo(email, account);
-    await press(lost.page, 'renew-go');
-    await lost.screen('waiting-left');
-    return lost;
-  };
   const stateOf = async (account: string) => (await world.t.call('GET /api/accounts/state', { account })).body;
 
   describe('recovery by email', () => {
     test('the owner turns it on: address, code, waiting time, passkey; and off again', async () => {
-      const { here, account } = await owner();
+      const here = await device();
+      const account = await createHere(world, here);
       const email = newAddress();
       await press(here.page, 'guard');
       await prove(here, email);
@@ -150,18 +109,14 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect((await stateOf(account)).guardian).toBeNull();
     });
 
-    test('a second address is named for warnings, with the passkey’s word', async () => {
-      const { here, email } = await guardedOwner();
-      await here.page.reload();
-      await press(here.page, 'contact');
-      await here.screen('mail');
-      await prove(here, `second-${email}`);
-      expect(await here.screen('done')).toContain(`We warn second-${email}, too.`);
-    });
-
     test('a new passkey that signs nothing is deleted; another try makes another one', async () => {
       const { account, email } = await guarded();
-      const lost = await loseTo(email, account);
+      const lost = await device('recover');
+      await lost.screen('mail');
+      await prove(lost, email);
+      await lost.screen('which');
+      await pressNamed(lost.page, `Choose ${account}`);
+      await lost.screen('renew');
       await lost.page.evaluate(() => {
         const get = navigator.credentials.get.bind(navigator.credentials);
         navigator.credentials.get = () => {
@@ -177,21 +132,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await lost.screen('waiting-left');
       expect(lost.passkeys.ids()).toHaveLength(2);
       expect(lost.passkeys.signalled.deleted).toHaveLength(1);
-    });
-
-    test('any passkey stops it: on the device that shows the warning', async () => {
-      const { here, account, email } = await guardedOwner();
-      const lost = await lose(email, account);
-      await here.page.reload();
-      const warning = await here.screen('notices');
-      expect(warning).toContain('Somebody asked to recover this account.');
-      expect(warning).toMatch(/2 days 23:5\d:\d\d|3 days 0:00:00/);
-      await here.page.click('#notices .bad button');
-      expect(await here.screen('done')).toContain('Stopped');
-      expect((await stateOf(account)).recovery).toBeNull();
-      await checkNow(lost.page);
-      expect(await lost.screen('done')).toContain('The recovery was stopped');
-      expect((await stateOf(account)).keys).toHaveLength(1);
     });
 
     test('the link of a mail leads a browser that knows nothing to the veto', async () => {
@@ -218,10 +158,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a vault that does not carry the veto keeps nobody from it: the owner sends it', async () => {
-      const { here, account, email } = await guardedOwner();
+      const { account, email, passkeys } = await guardedOwner();
       await askElsewhere({ account, email });
-      await here.page.reload();
-      await here.screen('notices');
+      const here = await device('', passkeys);
+      await press(here.page, 'sign-in');
+      const warning = await here.screen('notices');
+      expect(warning).toContain('Somebody asked to recover this account.');
+      expect(warning).toMatch(/2 days 23:5\d:\d\d|3 days 0:00:00/);
       await here.page.setRequestInterception(true);
       here.page.on('request', (request) => {
         if (!request.url().endsWith('/api/recoveries/vetoes')) return void request.continue();
@@ -232,8 +175,6 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await here.screen('confirm')).toContain('We cannot send this for you at the moment.');
       expect(await confirm(here)).toContain('Stopped');
       expect((await stateOf(account)).recovery).toBeNull();
-      here.page.removeAllListeners('request');
-      await here.page.setRequestInterception(false);
     });
 
     test('of several accounts the person chooses: a stranger’s, named for the same address, is not taken unasked', async () => {
@@ -284,39 +225,5 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(await lost.screen('code-fault')).toContain('This code is not right.');
       expect(await lost.page.evaluate(() => document.activeElement?.id)).toBe('code');
     });
-
-    // The last one: it moves the time, which pages that are open do not follow.
-    test('all passkeys are lost: code, new passkey, three days, and the account is back', async () => {
-      const { account, email } = await guarded();
-      const lost = await lose(email, account);
-      const text = await lost.screen('waiting');
-      expect(text).toMatch(/Recovery is under way/);
-      expect(text).toMatch(/2 days 23:5\d:\d\d|3 days 0:00:00/);
-      await lost.page.reload();
-      expect(await lost.screen('waiting')).toContain('Your new passkey opens the account on');
-      await world.later(DAYS_3 + 120);
-      // What was due a moment before is looked at again a minute later.
-      await until('the recovery is over', async () => {
-        await world.t.work();
-        const { body } = await world.t.call('GET /api/recoveries/status', { smartAccount: account });
-        if (body.recovery.status === 'finished') return true;
-        return void (await world.later(60));
-      });
-      await checkNow(lost.page);
-      expect(await lost.screen('done')).toContain('You are back');
-      await press(lost.page, 'done-go');
-      await lost.screen('home');
-      expect(await lost.page.$eval('#full', (full) => full.textContent)).toBe(account);
-      // The new passkey signs, and the lost one is removed by it.
-      await addHere(await device('', lost.passkeys).then(signIn), 'Another');
-      expect((await stateOf(account)).keys).toHaveLength(3);
-    });
   });
-
-  async function signIn(one: Device): Promise<Device> {
-    await press(one.page, 'sign-in');
-    await one.screen('home');
-    expect((await keyNames(one.page)).length).toBeGreaterThan(1);
-    return one;
-  }
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { fromHex } from '../../lib/base/bytes.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { storedAccounts } from '../support/account-page.ts';
 import { type Arrival, type AuthorizeWorld, goThrough, type Visitor, visits } from '../support/authorize-page.ts';
 import { awaitSelector, createPasskeys, press } from '../support/pay.ts';
 import { addKey, createSecond } from '../support/second-account.ts';
@@ -175,20 +176,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     const kept = async ({ context }: Visitor) => {
       const page = await context.newPage();
       await page.goto(world.app.link());
-      const found = await page.evaluate(
-        () =>
-          new Promise<unknown[]>((resolve) => {
-            const request = indexedDB.open('vault-pay', 3);
-            request.onupgradeneeded = () => request.result.createObjectStore('accounts', { keyPath: 'address' });
-            request.onsuccess = () => {
-              const all = request.result.transaction('accounts').objectStore('accounts').getAll();
-              all.onsuccess = () => {
-                request.result.close();
-                resolve([all.result.length, localStorage.length]);
-              };
-            };
-          }),
-      );
+      const found = [(await storedAccounts(page)).length, await page.evaluate(() => localStorage.length)];
       await page.close();
       return found;
     };

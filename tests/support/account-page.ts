@@ -153,3 +153,21 @@ export async function signIn(page: Page): Promise<void> {
 export async function checkNow(page: Page): Promise<void> {
   await page.click('#waiting-check').catch(() => undefined);
 }
+
+/** The accounts that the browser of one of the vault's pages stores, by their addresses. */
+export function storedAccounts(page: Page): Promise<string[]> {
+  return page.evaluate(
+    () =>
+      new Promise<string[]>((resolve) => {
+        const request = indexedDB.open('vault-pay', 3);
+        request.onupgradeneeded = () => request.result.createObjectStore('accounts', { keyPath: 'address' });
+        request.onsuccess = () => {
+          const all = request.result.transaction('accounts').objectStore('accounts').getAll();
+          all.onsuccess = () => {
+            request.result.close();
+            resolve(all.result.map((one: { address: string }) => one.address));
+          };
+        };
+      }),
+  );
+}

@@ -126,17 +126,6 @@ export async function proveAt(world: PhoneWorld, { page, screen }: Device, email
   await type(page, 'code', await codeFrom(world, email));
 }
 
-/** Has the vault guard the account for an address, three days long. */
-export async function guardBy(world: PhoneWorld, device: Device, email: string): Promise<void> {
-  await press(device.page, 'guard');
-  await proveAt(world, device, email);
-  await device.screen('delay');
-  await device.page.click('#delay-form button');
-  await device.screen('confirm');
-  await confirm(device);
-  await device.screen('home');
-}
-
 /** Removes a key by its name. */
 export async function removeKey(device: Device, name: string): Promise<void> {
   await pressNamed(device.page, `Change ${name}`);
