@@ -1,13 +1,17 @@
 // Apps with a link to `/authorize`, and people with browsers who follow it.
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
+import { Hex } from 'ox';
 import type { BrowserContext, Page } from 'puppeteer-core';
-import { withoutSuggestions } from '../../scripts/dev-stack/browser-passkeys.ts';
+import { createHeldPasskey, withoutSuggestions } from '../../scripts/dev-stack/browser-passkeys.ts';
+import { proveRegistration } from '../../scripts/dev-stack/passkey-proof.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { keepWorking } from './background.ts';
 import { chainVars } from './chain-vars.ts';
 import { clientsFile, partsOf } from './openid.ts';
 import { awaitSelector, createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
+import { secondAddress } from './second-account.ts';
+import { originOf } from './touch.ts';
 import { until } from './until.ts';
 import { startVault } from './vault.ts';
 
@@ -276,6 +280,30 @@ export async function goThrough(visitor: Visitor, address: string): Promise<Arri
   await visitor.typeCode(address);
   await press(visitor.page, 'passkey-go');
   return visitor.arrive();
+}
+
+/** Somebody who has registered an address by the API: what a browser of theirs would have done before a test begins. */
+export async function register({ t, chain, contracts }: AuthorizeWorld, identifier: string) {
+  const passkeys = createHeldPasskey();
+  const passkey = passkeys.twin();
+  const smartAccount = (await secondAddress(chain.rpc, contracts, passkey.key)).toLowerCase();
+  const { body: vault } = await t.call('GET /api/contracts');
+  const [credentialId = ''] = passkeys.ids();
+  const who = { credentialId, identifier, channel: 'email', did: `did:pkh:eip155:84532:${smartAccount}`, smartAccount };
+  const sent = { identifier, channel: 'email' };
+  await t.call('POST /api/verify/send', sent);
+  const checked = await t.call('POST /api/verify/check', { ...sent, code: t.codeFor(identifier) });
+  const { attestation } = checked.body;
+  const proof = proveRegistration(
+    passkey,
+    vault,
+    { ...who, attestation },
+    { now: t.clock.now(), ceremony: { origin: originOf(t) } },
+  );
+  const [pubKeyX, pubKeyY] = [Hex.fromBytes(passkey.key.x), Hex.fromBytes(passkey.key.y)];
+  const { status, text } = await t.call('POST /api/dids', { ...who, pubKeyX, pubKeyY, attestation, ...proof });
+  if (status !== 200) throw new Error(`no registration: ${status} ${text}`);
+  return { email: identifier, did: who.did, passkeys };
 }
 
 /** Waits for a row, while time passes and a block is made for each second; the vault works in between. */
