@@ -1,10 +1,12 @@
 // Other ways to and through /authorize than that of sign-up.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { createHeldPasskey } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import {
   type Arrival,
   type AuthorizeWorld,
   attachToPopup,
+  register,
   type Visitor,
   visit,
   visitorAt,
@@ -18,7 +20,7 @@ import { VAULT_SECRET } from '../support/vault.ts';
 
 describe.skipIf(!chromium)('in Chromium', () => {
   let world: AuthorizeWorld;
-  const { come, address, signUp, member } = visits((opened) => {
+  const { come, address, member } = visits((opened) => {
     world = opened;
   });
   const didOf = ({ answer }: Arrival) => answer?.['did'];
@@ -182,10 +184,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     });
 
     test('a passkey with which nothing was registered: start again with the address', async () => {
-      const stranger = await come(`${world.origin}/account`);
-      await press(stranger.page, 'create');
-      await awaitSelector(stranger.page, '#home');
-      const visitor = await come(undefined, { passkeys: stranger.passkeys });
+      const visitor = await come(undefined, { passkeys: createHeldPasskey() });
       await press(visitor.page, 'sign-in');
       expect(await visitor.screen('problem')).toContain('This passkey is not registered here');
       await press(visitor.page, 'problem-go');
@@ -224,8 +223,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
       let [email, holder] = ['', ''];
       let other: Visitor;
       beforeAll(async () => {
-        const first = await signUp();
-        [email, holder] = [first.email, String(didOf(first.arrival))];
+        const first = await register(world, address());
+        [email, holder] = [first.email, first.did];
         await settled(holder);
         other = await visit(world);
       });
@@ -342,11 +341,8 @@ describe.skipIf(!chromium)('in Chromium', () => {
 
     test.each([
       ['an unknown app', { client_id: 'other' }],
-      ['an unknown URI', { redirect_uri: 'https://evil.example/back' }],
       ['a URI that is a script', { redirect_uri: 'javascript:alert(document.domain)//' }],
-      ['a URI with another path', { redirect_uri: 'tea' }],
       ['no app', { client_id: undefined }],
-      ['a misspelt app', { client_id: 'Tea' }],
       ['an endless app', { client_id: 'tea'.repeat(22) }],
       ['a URI with a control character', { redirect_uri: 'http://localhost/back\u0007' }],
     ])('%s: the page says so, and leads nowhere', async (_, change) => {
