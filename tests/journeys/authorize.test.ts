@@ -33,7 +33,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     const own = { APPS: 'tea', CLIENTS: 'clients.json', CLIENT_METADATA_HOSTS: 'agent.example' };
     const more = { ...registrar, ...own, RELAY_DAILY_MAX: '1000000' };
     const { documentFetch } = createAgentHost();
-    world = await startPayWorld({ pagesOnly: true, more, operatorFiles, documentFetch });
+    world = await startPayWorld({ pagesOnly: true, relayOnly: true, more, operatorFiles, documentFetch });
     endWork = keepWorking(world.t, 200);
     context = await world.own.browser.createBrowserContext();
   });
