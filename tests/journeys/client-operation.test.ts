@@ -1,167 +1,168 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { type AppWorld, startAppWorld } from '../support/client-app.ts';
-import { keepSent } from '../support/pay-windows.ts';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AskCode } from '../../client/vault/index.ts';
+import { deployContracts } from '../../scripts/dev-stack/deploy.ts';
+import { LOCAL_MONEY, startSponsoredBundler } from '../support/bundler.ts';
+import { chainVars } from '../support/chain-vars.ts';
+import { faultOf, newPerson, notAsked } from '../support/client-person.ts';
+import { type ClientWorld, on, openClientWorld } from '../support/client-world.ts';
+import { startTestChain, type TestChain } from '../support/onchain.ts';
 import { until } from '../support/until.ts';
 
-describe.skipIf(!chromium)('an app, at a vault that does not relay', () => {
-  let world: AppWorld;
-  beforeAll(async () => {
-    world = await startAppWorld({ MAX_REGISTRATIONS_PER_IP: '100' }, { pagesOnly: true });
-  });
-  afterAll(() => world.stop());
-  afterEach(() => world.closePages());
+// An app at a vault that does not relay. That the shipped client does the same in a browser is in `client.test.ts`.
 
-  /** The passkey is refused once, at the first prompt of this step. */
-  const refusedAt = (step: string) => `{
-      const { get } = CredentialsContainer.prototype;
-      onStep = (step) => {
-        steps.push(step);
-        if (step !== '${step}') return;
-        CredentialsContainer.prototype.get = () => {
-          CredentialsContainer.prototype.get = get;
-          return Promise.reject(new DOMException('no', 'NotAllowedError'));
-        };
-      };
-    }`;
-  const registerAs = (subject: string) =>
-    `${world.client}.then(async (vault) => {
-        const steps = [];
-        const made = await vault.register({ ${subject}, onStep: (step) => { steps.push(step); } });
-        return { ...made, confirmed: await made.confirmed, steps };
-      })`;
+let world: ClientWorld<TestChain>;
+let bundler: Awaited<ReturnType<typeof startSponsoredBundler>>;
+/** By how many milliseconds the clock of the page that runs is off. */
+const off = new AsyncLocalStorage<number>();
+beforeAll(async () => {
+  const chain = await startTestChain();
+  bundler = await startSponsoredBundler(chain);
+  const vars = { ...chainVars(chain.url, await deployContracts(chain.rpc)), BUNDLER_URL: bundler.url, ...LOCAL_MONEY };
+  const wide = { RATE_LIMIT_PROXY_PER_IP: '100000', MAX_REGISTRATIONS_PER_IP: '100' };
+  world = await openClientWorld(chain, { ...vars, ...wide });
+  const { now } = Date;
+  Date.now = () => now() + (off.getStore() ?? 0);
+});
+afterAll(async () => {
+  await bundler.stop();
+  await world.stop();
+});
 
-  test('has the person’s account register the DID, and records it with a proof', async () => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    await page.exposeFunction('codeFor', world.t.codeFor);
-    const made = (await page.evaluate(
-      registerAs("email: 'own@example.com', askCode: () => codeFor('own@example.com')"),
-    )) as {
-      did: string;
-      steps: string[];
-      confirmed: object;
+let handles = 0;
+/** Somebody with a handle and an address, and what each page of theirs registers them by. */
+function somebody() {
+  const one = newPerson(world);
+  let sent = 0;
+  /** Takes an operation in the bundler's place; `send` hands it over, also once its page is left. */
+  let keep: ((send: () => Promise<Response>) => void) | undefined;
+  one.line.trouble = async (request, pass) => {
+    if (!request.url.endsWith('/api/bundler')) return pass();
+    const [{ url, headers }, body] = [request, await request.clone().text()];
+    if ((JSON.parse(body) as { method: string }).method !== 'eth_sendUserOperation') return pass();
+    sent++;
+    if (!keep) return pass();
+    keep(() => fetch(url, { method: 'POST', headers, body }));
+    return Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'cd'.repeat(32)}` });
+  };
+  const askCode: AskCode = () => world.t.codeFor(one.email);
+  const email = { email: one.email, askCode };
+  const handle = { handle: `tea-lover-${handles++}` };
+  /** A page that was just opened: it has the storage of those before, and registers to the end. */
+  const register = async (subject: typeof email | typeof handle, more: Parameters<typeof one.register>[0] = {}) => {
+    const steps: string[] = [];
+    const onStep = (step: Parameters<NonNullable<typeof more.onStep>>[0]) => {
+      steps.push(step);
+      return more.onStep?.(step);
     };
-    expect(made.steps).toEqual(['code', 'passkey', 'operation', 'proof', 'record', 'submitted', 'confirmed']);
-    expect(made.confirmed).toMatchObject({ did: made.did, proven: true, status: 'confirmed' });
-  });
+    const made = await on(one.device, () => one.page().register({ ...subject, ...more, onStep }));
+    return { ...made, confirmed: await made.confirmed, steps };
+  };
+  const { keyring } = one.device;
+  return {
+    ...{ email, handle, register, keyring, line: one.line },
+    sent: () => sent,
+    mails: () => world.t.mailsTo(one.email).length,
+    keepSent: (own: typeof keep) => {
+      keep = own;
+    },
+  };
+}
 
-  test('registers a handle, which leads to the DID on-chain', async () => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    const made = (await page.evaluate(registerAs("handle: 'tea-lover'"))) as { did: string; confirmed: object };
-    expect(made.confirmed).toMatchObject({
-      did: made.did,
-      channel: 'handle',
-      proofs: { identifier: 'alias', controller: 'passkey', did: 'address' },
-    });
-  });
+/** Begins to register at a page that is left once `isThere` resolves. */
+async function leave(begin: (signal: AbortSignal) => Promise<unknown>, isThere: Promise<unknown>): Promise<void> {
+  const end = new AbortController();
+  const begun = faultOf(begin(end.signal));
+  await Promise.race([isThere, begun]);
+  end.abort(new Error('left'));
+  expect(await begun).toMatchObject({ message: 'left' });
+}
 
-  test('after a reload finds the operation that was sent, and signs no second one', async () => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    await page.exposeFunction('codeFor', world.t.codeFor);
-    const subject = "email: 'twice@example.com', askCode: () => codeFor('twice@example.com')";
-    await page.evaluate(`${world.client}.then((vault) => {
-        const onStep = (step) => step === 'proof' ? new Promise(() => { window.isAtProof = true; }) : undefined;
-        vault.register({ ${subject}, onStep });
-      })`);
-    await page.waitForFunction('window.isAtProof');
-    const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
-    const before = sent();
-    await page.reload();
-    const made = (await page.evaluate(registerAs(subject))) as { steps: string[]; confirmed: object };
-    expect(made.confirmed).toMatchObject({ proven: true });
-    expect(made.steps).toEqual(['proof', 'record', 'submitted', 'confirmed']);
-    expect([sent(), world.t.mailsTo('twice@example.com').length]).toEqual([before, 1]);
-  });
+test('the person’s account registers the DID, and it is recorded with a proof', async () => {
+  const one = somebody();
+  const made = await one.register(one.email);
+  expect(made.steps).toEqual(['code', 'passkey', 'operation', 'proof', 'record', 'submitted', 'confirmed']);
+  expect(made.confirmed).toMatchObject({ did: made.did, proven: true, status: 'confirmed' });
+});
 
-  test.each(['operation', 'proof'])('a handle goes on after the passkey was refused at its %s', async (at) => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page, passkeys } = await world.open('/blank');
-    const subject = `handle: 'refused-at-${at}'`;
-    const word = await page.evaluate(`${world.client}.then((vault) => {
-        const steps = [];
-        let onStep;
-        ${refusedAt(at)}
-        return vault.register({ ${subject}, onStep }).catch(({ error }) => error);
-      })`);
-    expect(word).toBe('passkey_refused');
-    await page.reload();
-    const made = (await page.evaluate(registerAs(subject))) as { steps: string[]; confirmed: object };
-    expect(made.confirmed).toMatchObject({ channel: 'handle', proven: true, status: 'confirmed' });
-    expect(made.steps[0]).toBe(at);
-    expect(passkeys.ids()).toHaveLength(1);
+test('a handle leads to the DID on-chain', async () => {
+  const one = somebody();
+  const made = await one.register(one.handle);
+  expect(made.confirmed).toMatchObject({
+    did: made.did,
+    channel: 'handle',
+    proofs: { identifier: 'alias', controller: 'passkey', did: 'address' },
   });
+});
 
-  test.each([
-    [-7, "handle: 'behind'"],
-    [7, "handle: 'ahead'"],
-    [7, "email: 'ahead@example.com', askCode: () => codeFor('ahead@example.com')"],
-  ])('a device whose clock is off by %d minutes registers %s', async (minutes, subject) => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    await page.exposeFunction('codeFor', world.t.codeFor);
-    await page.evaluate(`{ const { now } = Date; Date.now = () => now() + ${minutes * 60_000}; }`);
-    const made = (await page.evaluate(registerAs(subject))) as { confirmed: object };
-    expect(made.confirmed).toMatchObject({ proven: true, status: 'confirmed' });
-  });
+test('after a reload the operation that was sent is found, and no second one signed', async () => {
+  const one = somebody();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onStep = (step: string) => {
+    if (step !== 'proof') return undefined;
+    resolve();
+    return new Promise<void>(() => {});
+  };
+  await leave((signal) => one.register(one.email, { signal, onStep }), promise);
+  expect(one.sent()).toBe(1);
+  const made = await one.register({ ...one.email, askCode: notAsked });
+  expect(made.confirmed).toMatchObject({ proven: true });
+  expect(made.steps).toEqual(['proof', 'record', 'submitted', 'confirmed']);
+  expect([one.sent(), one.mails()]).toEqual([1, 1]);
+});
 
-  test('after a reload waits for the operation that was sent and is in no block', async () => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    await page.exposeFunction('codeFor', world.t.codeFor);
-    const subject = "email: 'mempool@example.com', askCode: () => codeFor('mempool@example.com')";
-    const kept = keepSent(world);
-    const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
-    const before = sent();
-    await page.evaluate(`${world.client}.then((vault) => { vault.register({ ${subject} }); })`);
-    await until('the operation is sent', () => sent() > before);
-    await page.reload();
-    const going = page.evaluate(`{
-        const { get } = CredentialsContainer.prototype;
-        window.asked = 0;
-        CredentialsContainer.prototype.get = function (...given) { window.asked++; return get.apply(this, given); };
-        ${registerAs(subject)}.then(({ confirmed }) => ({ confirmed, asked: window.asked }));
-      }`);
-    // It looks, finds nothing, and goes on looking.
-    for (let looks = 0; looks < 3; looks++)
-      await page.waitForResponse((response) => response.url().includes('/pay/outcome'));
-    await kept.release();
-    // One prompt: that of the proof.
-    expect(await going).toMatchObject({ confirmed: { proven: true }, asked: 1 });
-    expect(sent()).toBe(before + 1);
-  });
+test.each(['operation', 'proof'])('a handle goes on after the passkey was refused at its %s', async (at) => {
+  const one = somebody();
+  const onStep = (step: string) => {
+    if (step === at) one.keyring.isWilling = false;
+  };
+  expect(await faultOf(one.register(one.handle, { onStep }))).toMatchObject({ error: 'passkey_refused' });
+  one.keyring.isWilling = true;
+  const made = await one.register(one.handle);
+  expect(made.confirmed).toMatchObject({ channel: 'handle', proven: true, status: 'confirmed' });
+  expect(made.steps[0]).toBe(at);
+  expect(one.keyring.passkeys.size).toBe(1);
+});
 
-  test('says that the page’s policy forbids what the client has to load, and goes on once it does not', async () => {
-    world.putBlank();
-    const { page } = await world.open('/blank');
-    const refused = await page.evaluate(
-      `${world.client}.then((vault) => vault.register({ handle: 'policy' })).catch(({ error, hint }) => ({ error, hint }))`,
-    );
-    expect(refused).toMatchObject({ error: 'not_loaded', hint: expect.stringContaining('CSP') });
-    world.putBlank(" 'wasm-unsafe-eval'");
-    await page.reload();
-    const made = (await page.evaluate(registerAs("handle: 'policy'"))) as { confirmed: object };
-    expect(made.confirmed).toMatchObject({ proven: true });
-  });
+test.each([
+  [-7, 'handle'],
+  [7, 'handle'],
+  [7, 'email'],
+] as const)('a device whose clock is off by %d minutes registers by %s', async (minutes, kind) => {
+  const one = somebody();
+  const made = await off.run(minutes * 60_000, () => one.register(one[kind]));
+  expect(made.confirmed).toMatchObject({ proven: true, status: 'confirmed' });
+});
 
-  test('sends no operation after its signal was aborted', async () => {
-    world.putBlank(" 'wasm-unsafe-eval'");
-    const { page } = await world.open('/blank');
-    const sent = () => world.upstream.calls.filter(({ method }) => method === 'eth_sendUserOperation').length;
-    const before = sent();
-    const said = await page.evaluate(`${world.client}.then((vault) => {
-        const end = new AbortController();
-        const { get } = CredentialsContainer.prototype;
-        // The person has signed, and leaves at the same moment.
-        CredentialsContainer.prototype.get = async function (...given) {
-          const made = await get.apply(this, given);
-          end.abort(new Error('enough'));
-          return made;
-        };
-        return vault.register({ handle: 'aborted', signal: end.signal }).catch(({ message }) => message);
-      })`);
-    expect([said, sent()]).toEqual(['enough', before]);
-  });
+test('after a reload the operation that was sent and is in no block is waited for', async () => {
+  const one = somebody();
+  const { promise, resolve } = Promise.withResolvers<() => Promise<Response>>();
+  one.keepSent(resolve);
+  await leave((signal) => one.register(one.email, { signal }), promise);
+  const [asked, looks] = [one.keyring.asked, one.line.asked.length];
+  const going = one.register(one.email);
+  // It looks, finds nothing, and goes on looking.
+  const since = () => one.line.asked.slice(looks).filter((line) => line === 'GET /pay/outcome');
+  await until('three looks', () => since().length > 3);
+  const send = await promise;
+  await send();
+  // One prompt: that of the proof.
+  expect((await going).confirmed).toMatchObject({ proven: true });
+  expect([one.keyring.asked - asked, one.sent()]).toEqual([1, 1]);
+});
+
+test('no operation is sent after the signal was aborted', async () => {
+  const one = somebody();
+  const end = new AbortController();
+  const { get } = navigator.credentials;
+  // The person has signed, and leaves at the same moment.
+  navigator.credentials.get = async (options) => {
+    const made = await get.call(navigator.credentials, options);
+    end.abort(new Error('enough'));
+    return made;
+  };
+  const said = await faultOf(one.register(one.handle, { signal: end.signal }));
+  navigator.credentials.get = get;
+  expect(said).toMatchObject({ message: 'enough' });
+  expect(one.sent()).toBe(0);
 });

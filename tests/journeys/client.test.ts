@@ -205,6 +205,19 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
     expect(await told()).toEqual({ error: 'not_paid_yet' });
   });
 
+  test('says that the page’s policy forbids what the client has to load, and goes on once it does not', async () => {
+    world.putBlank();
+    const { page } = await world.open('/blank');
+    const registered = `${world.client}.then((vault) => vault.register({ handle: 'policy' }))`;
+    const refused = await page.evaluate(`${registered}.catch(({ error, hint }) => ({ error, hint }))`);
+    expect(refused).toMatchObject({ error: 'not_loaded', hint: expect.stringContaining('CSP') });
+    world.putBlank(" 'wasm-unsafe-eval'");
+    await page.reload();
+    // By an operation of the account; client-operation.test.ts has all that may come between.
+    const confirmed = await page.evaluate(`${registered}.then((made) => made.confirmed)`);
+    expect(confirmed).toMatchObject({ channel: 'handle', proven: true, status: 'confirmed' });
+  });
+
   test('says which RP ID the browser refuses', async () => {
     world.putBlank();
     const { page } = await world.open('/blank');

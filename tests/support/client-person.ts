@@ -15,7 +15,7 @@ export interface RegisterChange {
 }
 
 /** A person with an address of her own: a device, what the browser keeps, and the page's connection. */
-export function newPerson(world: ClientWorld, storage = newStorage()) {
+export function newPerson(world: Pick<ClientWorld, 't' | 'url' | 'device'>, storage = newStorage()) {
   const email = `someone${++people}@example.com`;
   const device = world.device();
   const line = faultyFetch();

@@ -4,13 +4,14 @@ import { keepWorking } from './background.ts';
 import { type RelayChain, startRelayChain } from './candidates.ts';
 import { openDraw } from './draw.ts';
 import { CREDENTIALS, type Device, newDevice, on } from './hostile/device.ts';
+import type { TestChain } from './onchain.ts';
 import { SEED } from './seed.ts';
 import { startVault, type TestVault } from './vault.ts';
 
 /** What journeys of `vault/client` are tried in, without a browser. */
-export interface ClientWorld {
+export interface ClientWorld<C extends TestChain = RelayChain> {
   readonly t: TestVault;
-  readonly chain: RelayChain;
+  readonly chain: C;
   /** The vault's address, by the name that passkeys have. */
   readonly url: string;
   /** A person's device without passkeys. */
@@ -24,7 +25,14 @@ export interface ClientWorld {
 
 /** Starts it, with settings on top. */
 export async function startClientWorld(vars: Readonly<Record<string, string>> = {}): Promise<ClientWorld> {
-  const chain = await startRelayChain();
+  return openClientWorld(await startRelayChain(), vars);
+}
+
+/** Starts it on a chain, which ends with it. */
+export async function openClientWorld<C extends TestChain>(
+  chain: C,
+  vars: Readonly<Record<string, string>> = {},
+): Promise<ClientWorld<C>> {
   let shift = 0;
   const clock = {
     ...systemClock,
