@@ -91,8 +91,13 @@ export async function openAsPayer(world: AppWorld, path: string, usdc: bigint) {
 }
 
 /** Signs up at the plain example app, which asks by the browser's own prompts; answers the DID. */
-export async function signUp({ t }: Pick<PayWorld, 't'>, page: Page, email: string): Promise<string> {
-  const answer = (message: string) => (message.includes('email') ? email : t.codeFor(email));
+export async function signUp(
+  { t }: Pick<PayWorld, 't'>,
+  page: Page,
+  email: string,
+  codeFor: (question: string) => string = () => t.codeFor(email),
+): Promise<string> {
+  const answer = (message: string) => (message.includes('email') ? email : codeFor(message));
   page.on('dialog', (dialog) => void dialog.accept(answer(dialog.message())));
   await pressJoin(page);
   const shown = await page.waitForFunction(() => /did:\S+/.exec(document.body.textContent ?? '')?.[0]);
@@ -100,7 +105,7 @@ export async function signUp({ t }: Pick<PayWorld, 't'>, page: Page, email: stri
 }
 
 /** Presses Sign up there: its script asks for the vault's state first, and the page counts as loaded before that. */
-export async function pressJoin(page: Page): Promise<void> {
+async function pressJoin(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector<HTMLElement>('#join')?.onclick != null);
   await page.click('#join');
 }
