@@ -26,18 +26,14 @@ export function testDiscovery(browserOf: () => OwnBrowser): void {
   let own: OwnBrowser;
   let shop: ReturnType<typeof startShop>;
   let page: Page;
-  /** A customer of another profile. */
-  let other: Page;
   beforeAll(async () => {
     own = browserOf();
     shop = startShop();
     page = await own.browser.newPage();
-    other = await (await own.browser.createBrowserContext()).newPage();
-    for (const one of [page, other]) await one.goto(shop.url);
+    await page.goto(shop.url);
   });
   afterAll(async () => {
     await page.close();
-    await other.browserContext().close();
     await shop.stop();
   });
 
@@ -143,43 +139,49 @@ export function testDiscovery(browserOf: () => OwnBrowser): void {
     await stop();
   });
 
-  test.each<[string, string, Spoil]>([
-    [
-      'the application has no name',
-      '/pay/manifest.json',
-      rewrite('/pay/manifest.json', ({ name: _, ...body }) => body),
-    ],
-    [
-      'the scope is all of the origin',
-      '/pay/manifest.json',
-      rewrite('/pay/manifest.json', (body) => ({ ...body, serviceworker: { src: '/pay/sw.js', scope: '/' } })),
-    ],
-    [
-      'the worker is plain text',
-      '/pay/sw.js',
-      async (path, _, answer) =>
-        path === '/pay/sw.js'
-          ? new Response(await answer.text(), { headers: { 'content-type': 'text/plain' } })
-          : answer,
-    ],
-  ])('%s: no window opens', async (_, path, spoil) => {
-    const { origin, asked, stop } = await serve(spoil);
+  test('no window opens where the application has no name, its scope is all of the origin, or the worker is plain text', async () => {
+    const cases: readonly (readonly [string, Spoil])[] = [
+      ['/pay/manifest.json', rewrite('/pay/manifest.json', ({ name: _, ...body }) => body)],
+      [
+        '/pay/manifest.json',
+        rewrite('/pay/manifest.json', (body) => ({ ...body, serviceworker: { src: '/pay/sw.js', scope: '/' } })),
+      ],
+      [
+        '/pay/sw.js',
+        async (path, _, answer) =>
+          path === '/pay/sw.js'
+            ? new Response(await answer.text(), { headers: { 'content-type': 'text/plain' } })
+            : answer,
+      ],
+    ];
     const seen: string[] = [];
     const note = (target: Target) => seen.push(target.url());
     for (const event of ['targetcreated', 'targetchanged'] as const) own.browser.on(event, note);
-    await buy(page, { method: `${origin}/pay`, data: {} });
-    await until(`${path} at ${origin}`, () => asked.has(path));
-    // Another profile shows a request of its own at the same time: as long as that window takes, this one gets.
+    // A profile shows one request at a time.
+    const spoilt = await Promise.all(
+      cases.map(async ([path, spoil]) => {
+        const context = await own.browser.createBrowserContext();
+        const customer = await context.newPage();
+        await customer.goto(shop.url);
+        return { path, context, customer, ...(await serve(spoil)) };
+      }),
+    );
+    for (const { path, customer, origin, asked } of spoilt) {
+      await buy(customer, { method: `${origin}/pay`, data: {} });
+      await until(`${path} at ${origin}`, () => asked.has(path));
+    }
+    // Another profile shows a request of its own at the same time: as long as that window takes, these get.
     const honest = await serve();
-    await buy(other, { method: `${honest.origin}/pay`, data: {} });
+    await buy(page, { method: `${honest.origin}/pay`, data: {} });
     await confirmWindow({ own });
-    expect(seen.filter((url) => url.startsWith(origin))).toEqual([]);
+    const origins = spoilt.map(({ origin }) => origin);
+    expect(seen.filter((url) => origins.some((origin) => url.startsWith(origin)))).toEqual([]);
     for (const event of ['targetcreated', 'targetchanged'] as const) own.browser.off(event, note);
     // A request ends with the page that asked.
-    for (const one of [page, other]) await one.reload();
+    for (const { context } of spoilt) await context.close();
+    await page.reload();
     await closeWindows({ own });
-    await honest.stop();
-    await stop();
+    for (const { stop } of [...spoilt, honest]) await stop();
   });
 
   test("a shop whose policy does not name the vault cannot ask, and the vault's own policies stop nobody", async () => {
