@@ -13,10 +13,9 @@ import { strangerOf } from '../support/screens/people.ts';
 const WRONG = `<!doctype html><html><title>T</title><style>
   @keyframes turn { to { rotate: 1turn } } b { animation: turn 1s infinite } p { color: #ccc; width: 400px; height: 1rem; overflow: hidden }
   div { visibility: hidden; height: 900px } input { border: 0 } b { display: block; width: 1em; overflow-wrap: anywhere }
-  p a { color: #000; opacity: 0.3; text-decoration: none }
   b, footer { font-size: 15px }
   :root { color-scheme: light dark } body { background: #fff } </style>
-  <img src="x"><input><select><option>one</select><button></button><footer data-support><a href="/"><b>turns 1 things</b></a></footer><p>pale <a href="/">shines</a></p>
+  <img src="x"><input><select><option>one</select><button></button><footer data-support><a href="/"><b>turns 1 things</b></a></footer><p>pale</p>
   <svg><path d="M0 0h9v9z" fill="#000"/></svg><nav><a aria-current="page"></a><a></a></nav><i class="cells"></i><i class="spinner"></i><div></div>`;
 
 describe.skipIf(!chromium)('every screen is for everybody', () => {
@@ -39,15 +38,8 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
     const found = (await faultsOf(page, { part: 'top', tabs: ['top', 'name'], words: ['alert:'] })).join('\n');
     for (const fault of [
       ...['the keyboard is not in #top', 'Tab leads from', 'without a name: button: ', '0 titles'],
-      ...['not read: alert:', 'light axe image-alt', 'axe label', 'axe html-has-lang', 'light axe color-contrast'],
-      ...[
-        'light dim (1.6): pale',
-        'dark dim',
-        'dark dim (2.1): shines',
-        'hardly any text',
-        'pixels wide, ltr',
-        'pixels wide, rtl',
-      ],
+      ...['not read: alert:', 'light axe image-alt', 'axe label', 'axe html-has-lang', 'dark axe color-contrast'],
+      ...['light dim (1.6): pale', 'dark dim', 'hardly any text', 'pixels wide, ltr', 'pixels wide, rtl'],
       ...['pixels high: <button>', 'pixels long', 'moves: '],
       ...[
         'light: no edge: <input',
@@ -59,7 +51,6 @@ describe.skipIf(!chromium)('every screen is for everybody', () => {
       ...['at 200 %: does not grow: <b>', 'at 200 %: is cut off: <p>'],
       ...[
         'light a link of another colour: ',
-        'dark a link like the text around it: ',
         'dark support in 15px',
         'a broken word: turns',
         'one in the plural: 1 things',

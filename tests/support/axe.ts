@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'puppeteer-core';
-import { waitLimitMs } from './limits.ts';
 
 /** The smaller of its two builds, which a page reads in half the time. */
 const AXE = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -15,17 +14,16 @@ const OF_COLOURS = { runOnly: { type: 'rule', values: ['color-contrast', 'link-i
 
 /** What axe-core finds wrong with what a page shows now, by theme, rule and element. */
 export function violations(page: Page): Promise<readonly string[]> {
-  return keepingSize(page, () => inEachTheme(page, (scheme) => axeFindings(page, scheme === 'dark' ? OF_COLOURS : {})));
+  return keepingSize(page, () => inEachTheme(page, (scheme) => axeFindings(page, scheme)));
 }
 
-/** What a look at the page, as narrow as a phone or this, finds in each theme. */
+/** What a look at the page, as narrow as a phone, finds in each theme. */
 export async function inEachTheme(
   page: Page,
   look: (scheme: Scheme) => Promise<readonly string[]>,
-  width = WIDTH,
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  await setWidth(page, width);
+  await setWidth(page, WIDTH);
   for (const value of SCHEMES) {
     // A colour that is still changing is none of the page's.
     const still = { name: 'prefers-reduced-motion', value: 'reduce' };
@@ -35,11 +33,11 @@ export async function inEachTheme(
   return found;
 }
 
-/** What it finds as the page is now, by all its rules or those that are given. */
-export async function axeFindings(page: Page, rules: object = {}): Promise<readonly string[]> {
+/** What it finds as the page is now; of the dark theme, which comes second, by the rules on colours alone. */
+export async function axeFindings(page: Page, scheme: Scheme): Promise<readonly string[]> {
   // The page's policy is for the page; this comes by the browser's own protocol.
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(AXE);
-  const options = { ...rules, resultTypes: ['violations'] };
+  const options = { ...(scheme === 'dark' ? OF_COLOURS : {}), resultTypes: ['violations'] };
   const answer = '({ violations, passes }) => ({ violations, passed: passes.length })';
   const results = await page.evaluate(`axe.run(${JSON.stringify(options)}).then(${answer})`);
   const { violations, passed } = results as Pick<AxeResults, 'violations'> & { readonly passed: number };
@@ -53,17 +51,7 @@ export async function axeFindings(page: Page, rules: object = {}): Promise<reado
 export async function setWidth(page: Page, width: number): Promise<void> {
   // A viewport of another kind of device reloads the page.
   await page.setViewport({ ...page.viewport(), width, height: 740 });
-  await untilInPage(page, `document.documentElement.clientWidth === ${width}`);
-}
-
-/** Waits in the page until it is so: by one question, where `waitForFunction` has five and a frame to be drawn. */
-export async function untilInPage(page: Page, condition: string): Promise<void> {
-  const isSo = await page.evaluate(`(async () => {
-    for (const end = Date.now() + ${waitLimitMs()}; Date.now() < end; await new Promise((next) => setTimeout(next, 5)))
-      if (${condition}) return true;
-    return ${condition};
-  })()`);
-  if (isSo !== true) throw new Error(`it is not so that ${condition}`);
+  await page.waitForFunction(`document.documentElement.clientWidth === ${width}`);
 }
 
 /** Does it, and gives the page the size back that it had. */

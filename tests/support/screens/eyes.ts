@@ -1,6 +1,6 @@
 // For people who set their own colours or larger text: checks that hold for each screen of each page.
 import type { CDPSession, Page } from 'puppeteer-core';
-import { setWidth, untilInPage } from '../axe.ts';
+import { setWidth } from '../axe.ts';
 
 /** The session that each page is told its colours by. It stays: its end would take the focus from the page, too. */
 const sessions = new WeakMap<Page, CDPSession>();
@@ -18,14 +18,14 @@ export async function faultsInForcedColors(page: Page): Promise<readonly string[
       { name: 'prefers-color-scheme', value },
     ];
     await session.send('Emulation.setEmulatedMedia', { features });
-    await untilInPage(page, `matchMedia('(forced-colors) and (prefers-color-scheme: ${value})').matches`);
+    await page.waitForFunction(`matchMedia('(forced-colors) and (prefers-color-scheme: ${value})').matches`);
     found.push(...(await page.evaluate(findLost)).map((one) => `forced colours, ${value}: ${one}`));
   }
   await session.send('Emulation.setEmulatedMedia', { features: [] });
   await page.$$eval('[data-has-edge]', (all) => {
     for (const one of all) one.removeAttribute('data-has-edge');
   });
-  await untilInPage(page, `!matchMedia('(forced-colors)').matches`);
+  await page.waitForFunction(`!matchMedia('(forced-colors)').matches`);
   return found;
 }
 
@@ -122,4 +122,4 @@ export async function faultsAtDoubleText(page: Page): Promise<readonly string[]>
 }
 
 /** A window of 1280 pixels at 200 %, the text once more as large. */
-export const WIDE = 640;
+const WIDE = 640;
