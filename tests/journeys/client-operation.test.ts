@@ -15,16 +15,17 @@ let world: ClientWorld<TestChain>;
 let bundler: Awaited<ReturnType<typeof startSponsoredBundler>>;
 /** By how many milliseconds the clock of the page that runs is off. */
 const off = new AsyncLocalStorage<number>();
+const { now } = Date;
 beforeAll(async () => {
   const chain = await startTestChain();
   bundler = await startSponsoredBundler(chain);
   const vars = { ...chainVars(chain.url, await deployContracts(chain.rpc)), BUNDLER_URL: bundler.url, ...LOCAL_MONEY };
   const wide = { RATE_LIMIT_PROXY_PER_IP: '100000', MAX_REGISTRATIONS_PER_IP: '100' };
   world = await openClientWorld(chain, { ...vars, ...wide });
-  const { now } = Date;
   Date.now = () => now() + (off.getStore() ?? 0);
 });
 afterAll(async () => {
+  Date.now = now;
   await bundler.stop();
   await world.stop();
 });
