@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { buildPackage } from '../../scripts/build/package.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { devAccount } from '../../scripts/dev-stack/wallet.ts';
 import { type AppWorld, signUp, startAppWorld } from '../support/client-app.ts';
 import { otherCode } from '../support/digits.ts';
-import { oncePerRun } from '../support/once.ts';
+import { packageOfRun } from '../support/package.ts';
 import { closeWindows, confirmWindow, findAccount, type Passkeys, press } from '../support/pay.ts';
 import { until } from '../support/until.ts';
 
@@ -34,13 +33,10 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
     const { page, passkeys } = await world.open('/plain');
     const email = 'plain@example.com';
     const asked: string[] = [];
-    const codeOf = () => {
-      const code = world.t.codeFor(email);
-      return asked.length > 5 ? code : otherCode(code);
-    };
     const did = await signUp(world, page, email, (question) => {
       asked.push(question);
-      return codeOf();
+      const code = world.t.codeFor(email);
+      return asked.length > 5 ? code : otherCode(code);
     });
     expect(did).toMatch(/^did:pkh:eip155:84532:0x[0-9a-fA-F]{40}$/);
     // It says that these were too many, and which code to enter.
@@ -62,7 +58,7 @@ describe.skipIf(!chromium)('an app, at a vault that relays', () => {
   });
 
   test('in React registers a person, who signs in again and pays', async () => {
-    await oncePerRun('package', () => buildPackage(join(ROOT, 'dist')));
+    await packageOfRun();
     const { outputs } = await Bun.build({
       entrypoints: [join(ROOT, 'examples/apps/react.tsx')],
       target: 'browser',

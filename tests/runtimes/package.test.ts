@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json';
-import { buildPackage } from '../../scripts/build/package.ts';
-import { oncePerRun } from '../support/once.ts';
+import { packageOfRun } from '../support/package.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -22,8 +21,7 @@ async function packagesInTypes(file: string): Promise<string[]> {
 }
 
 test('the package depends on what its entries import, and on nothing else', async () => {
-  const dist = join(ROOT, 'dist');
-  await oncePerRun('package', () => buildPackage(dist));
+  const dist = await packageOfRun();
   const entries = [
     'index.js',
     'node.js',

@@ -1,10 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPackage } from '../../scripts/build/package.ts';
 import { freePort } from '../../scripts/dev-stack/port.ts';
 import { toolPath } from '../../scripts/testing/tools.ts';
 import { temporaryFolder } from './databases.ts';
-import { oncePerRun } from './once.ts';
+import { packageOfRun } from './package.ts';
 import { type Program, startListening } from './program.ts';
 import { VAULT_SECRET } from './vault.ts';
 
@@ -25,7 +24,7 @@ export interface Project {
 
 /** Makes the project with the example as `main.ts`. The package is built of the sources as they are now, once a run. */
 export async function makeProject(example: string): Promise<Project> {
-  await oncePerRun('package', () => buildPackage(join(ROOT, 'dist')));
+  await packageOfRun();
   const folder = temporaryFolder();
   const link = (name: string, target: string) => {
     mkdirSync(join(folder.path, 'node_modules', name, '..'), { recursive: true });
