@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { type } from '../support/account-page.ts';
+import { proveAddress, type } from '../support/account-page.ts';
 import { type AuthorizeWorld, awaitRow, register, visit, visits } from '../support/authorize-page.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { runToEnd } from '../support/output.ts';
@@ -18,11 +18,16 @@ describe.skipIf(!chromium)('in Chromium', () => {
   const { come, address } = visits((opened) => {
     world = opened;
   });
+  /** Somebody whose registration of an address is final. */
+  const registered = async () => {
+    const one = await register(world, address());
+    await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did: one.did });
+    return one;
+  };
 
   describe('a statement that an address is of the account, for one recipient', () => {
     const makeHolder = async () => {
-      const { email, did, passkeys } = await register(world, address());
-      await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+      const { email, did, passkeys } = await registered();
       const { page, screen } = await visit(world, `${world.origin}/account`, { passkeys });
       await press(page, 'sign-in');
       await screen('home');
@@ -250,8 +255,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   describe('an address that somebody else has proven', () => {
     /** The holder's page once somebody else has proven the address by a code. */
     const challenged = async () => {
-      const { email, did, passkeys } = await register(world, address());
-      await awaitRow(world, 'SELECT 1 FROM registrations WHERE did = :did AND final = 1', { did });
+      const { email, did, passkeys } = await registered();
       const { did: otherDid } = await register(world, email);
       await awaitRow(world, 'SELECT 1 FROM challenges WHERE did = :did AND judged_at IS NOT NULL', { did: otherDid });
       const { page, ...owner } = await come(`${world.origin}/account`, { passkeys });
@@ -273,10 +277,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       expect(said).not.toContain(otherDid.slice(-8));
       await page.click('#notices > .bad:first-child button');
       expect(await screen('mail')).toContain('Keep your address');
-      await type(page, 'email', email);
-      await page.keyboard.press('Enter');
-      await screen('code-form');
-      await type(page, 'code', world.t.codeFor(email));
+      await proveAddress({ page, screen }, email, world.t.codeFor);
       expect(await screen('done')).toContain(`${email} stays with this account`);
       expect(await holds()).toBe(did);
       await press(page, 'done-go');
@@ -292,10 +293,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await page.goto(`${world.origin}/account#keep`);
       await page.reload();
       expect(await screen('mail')).toContain('Keep your address');
-      await type(page, 'email', email);
-      await page.keyboard.press('Enter');
-      await screen('code-form');
-      await type(page, 'code', world.t.codeFor(email));
+      await proveAddress({ page, screen }, email, world.t.codeFor);
       expect(await screen('done')).toContain(`${email} stays with this account`);
       expect(await holds()).toBe(did);
     });

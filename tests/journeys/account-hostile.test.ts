@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
-import { accountPages, createHere, type Device, makeHere, openDevice, type } from '../support/account-page.ts';
+import { accountPages, createHere, type Device, makeHere, openDevice, proveAddress } from '../support/account-page.ts';
 import { awaitSelector, openShop, type PayWorld, press } from '../support/pay.ts';
 import { skip } from '../support/pay-windows.ts';
 import { until } from '../support/until.ts';
@@ -178,10 +178,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
       await here.page.reload();
       await here.screen('home');
       await press(here.page, 'guard');
-      await type(here.page, 'email', 'alice@example.com');
-      await here.page.keyboard.press('Enter');
-      await here.screen('code-form');
-      await type(here.page, 'code', world.t.codeFor('alice@example.com'));
+      await proveAddress(here, 'alice@example.com', world.t.codeFor);
       await here.screen('delay');
       await here.page.click('#delay-form button');
       expect(await here.screen('problem')).toContain('Nothing has changed.');

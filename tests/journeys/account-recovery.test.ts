@@ -2,12 +2,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { createHeldPasskey } from '../../scripts/dev-stack/browser-passkeys.ts';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
 import { addressOf } from '../../scripts/dev-stack/wallet.ts';
-import { confirm, createHere, type Device, openDevice, pressNamed, type } from '../support/account-page.ts';
+import {
+  confirm,
+  createHere,
+  type Device,
+  openDevice,
+  pressNamed,
+  proveAddress,
+  type,
+} from '../support/account-page.ts';
 import { keepWorking } from '../support/background.ts';
 import { otherCode } from '../support/digits.ts';
 import { createPasskey } from '../support/passkey.ts';
 import { createPasskeys, type Passkeys, type PayWorld, press, startPayWorld } from '../support/pay.ts';
-import { offerFor, REGISTRAR_DID, recoveryBody, setGuardian } from '../support/recovery.ts';
+import { nameGuardian, REGISTRAR_DID, recoveryBody } from '../support/recovery.ts';
 import { createSecond, secondAddress } from '../support/second-account.ts';
 import { until } from '../support/until.ts';
 
@@ -46,18 +54,13 @@ describe.skipIf(!chromium)('in Chromium', () => {
     return made;
   };
   /** Proves an address on the page: the code comes by mail. */
-  const prove = async ({ page, screen }: Device, email: string) => {
-    await type(page, 'email', email);
-    await page.keyboard.press('Enter');
-    await screen('code-form');
-    await type(page, 'code', world.t.codeFor(email));
-  };
+  const prove = (here: Device, email: string) => proveAddress(here, email, world.t.codeFor);
   const newAddress = () => `person${++people}@example.com`;
   /** Somebody whose device is not needed: an account that the vault guards for an address. */
   const guarded = async (key = createPasskey().key) => {
     const email = newAddress();
     const account = await createSecond(world.chain.rpc, world.contracts, key);
-    await setGuardian(world.chain, account, await offerFor(world.t, account, email));
+    await nameGuardian(world.chain, world.t, { account, email });
     return { account: account.toLowerCase(), email };
   };
   /** The same, whose passkey is at hand. */

@@ -18,7 +18,7 @@ import {
   untilMoved,
 } from '../support/lost-passkey.ts';
 import { awaitSelector, type Passkeys, part, press } from '../support/pay.ts';
-import { offerFor, setGuardian } from '../support/recovery.ts';
+import { nameGuardian } from '../support/recovery.ts';
 import { createSecond } from '../support/second-account.ts';
 import { until } from '../support/until.ts';
 
@@ -72,7 +72,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
   /** Has the vault guard the account of a phone's passkey for an address, three days long. */
   const guard = async ({ passkeys }: Phone, account: Hex.Hex, email: string) => {
     await createSecond(world.chain.rpc, world.contracts, passkeys.key());
-    await setGuardian(world.chain, account, await offerFor(world.t, account, email));
+    await nameGuardian(world.chain, world.t, { account, email });
   };
   /** Pays at the shop, from the account that the phone knows or that its passkey finds. */
   const pay = async (by: Phone, account: string, isFound = false) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { chromium } from '../../scripts/dev-stack/chromium.ts';
+import { storedAccounts } from '../support/account-page.ts';
 import { type Arrival, type AuthorizeWorld, visit, visits } from '../support/authorize-page.ts';
 import { press } from '../support/pay.ts';
 import { hearSignals } from '../support/signals.ts';
@@ -41,17 +42,7 @@ describe.skipIf(!chromium)('in Chromium', () => {
     test('the account that was made here pays and is managed on this device, too', async () => {
       const { context, arrival } = await person();
       const { page } = await come(undefined, { context });
-      const accounts = await page.evaluate(
-        () =>
-          new Promise<string[]>((resolve) => {
-            const request = indexedDB.open('vault-pay', 3);
-            request.onsuccess = () => {
-              const all = request.result.transaction('accounts').objectStore('accounts').getAll();
-              all.onsuccess = () => resolve(all.result.map((one: { address: string }) => one.address));
-            };
-          }),
-      );
-      expect(accounts).toEqual([String(arrival.answer?.['account']).toLowerCase()]);
+      expect(await storedAccounts(page)).toEqual([String(arrival.answer?.['account']).toLowerCase()]);
     });
 
     test('a returning person: one press of a passkey, on a device that knows nothing too', async () => {

@@ -117,6 +117,18 @@ export async function type(page: Page, id: string, text: string): Promise<void> 
   await page.type(`#${id}`, text);
 }
 
+/** Proves an address at a form of the page, by the code that was sent there. */
+export async function proveAddress(
+  { page, screen }: Pick<Device, 'page' | 'screen'>,
+  email: string,
+  codeFor: (email: string) => string | Promise<string>,
+): Promise<void> {
+  await type(page, 'email', email);
+  await page.keyboard.press('Enter');
+  await screen('code-form');
+  await type(page, 'code', await codeFor(email));
+}
+
 /** Makes a passkey on this device, up to the question whether it is to be added. */
 export async function makeHere({ page, screen }: Device, name = 'Another'): Promise<void> {
   await press(page, 'add');

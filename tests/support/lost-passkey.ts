@@ -9,7 +9,7 @@ import { parseIdentifier } from '../../lib/identity/identifier.ts';
 import { identifierHash, NO_HASH, registrationChallenge } from '../../lib/registration/challenge.ts';
 import { type Mail, type MailCatcher, startMailCatcher } from '../../scripts/dev-stack/mail.ts';
 import { addressOf, devAccount } from '../../scripts/dev-stack/wallet.ts';
-import { confirm, type Device, openDevice, pressNamed, type } from './account-page.ts';
+import { confirm, type Device, openDevice, pressNamed, proveAddress } from './account-page.ts';
 import { keepWorking } from './background.ts';
 import { clickToPay } from './client-app.ts';
 import { confirmWindow, createPasskeys, openShop, type Passkeys, type PayWorld, press, startPayWorld } from './pay.ts';
@@ -119,11 +119,8 @@ export function noticesTo({ mail }: PhoneWorld, email: string): Mail[] {
 }
 
 /** Proves an address on the account page. */
-export async function proveAt(world: PhoneWorld, { page, screen }: Device, email: string): Promise<void> {
-  await type(page, 'email', email);
-  await page.keyboard.press('Enter');
-  await screen('code-form');
-  await type(page, 'code', await codeFrom(world, email));
+export function proveAt(world: PhoneWorld, here: Device, email: string): Promise<void> {
+  return proveAddress(here, email, (to) => codeFrom(world, to));
 }
 
 /** Removes a key by its name. */

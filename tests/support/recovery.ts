@@ -125,18 +125,17 @@ export async function createOwner(
 ): Promise<Owner> {
   const passkey = createPasskey();
   const account = await createSecond(chain.rpc, chain.contracts, passkey.key);
-  await nameGuardian(chain, t, { account, email, passkey }, delay);
+  await nameGuardian(chain, t, { account, email }, delay);
   return { account, passkey, email };
 }
 
 /** Names the vault the guardian of an account, as its owner does with what the vault answers. */
 export async function nameGuardian(
-  chain: RecoveryChain,
+  chain: Pick<RecoveryChain, 'rpc'>,
   t: Pick<TestVault, 'call' | 'clock'>,
-  owner: Owner,
+  { account, email }: Pick<Owner, 'account' | 'email'>,
   delay = DELAY,
 ): Promise<string> {
-  const { account, email } = owner;
   const offer = await offerFor(t, account, email);
   await setGuardian(chain, account, offer, delay);
   return offer.commitment;
